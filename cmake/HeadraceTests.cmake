@@ -87,15 +87,25 @@ endforeach()
 # Libraries of ops that src/c_api/*_test.cc load from beside themselves.
 if(TARGET c_api_test)
   foreach(source tests/custom_ops/hard_swish.cc
+                 tests/custom_ops/plain_swish.cc
                  tests/custom_ops/other_hard_swish.cc
                  tests/custom_ops/other_saturate.c
                  examples/custom_op_c/saturate.c
                  tests/abi/weighted_sum.c)  # with headers of its own
     cmake_path(GET source STEM name)
     add_library(test_${name} MODULE ${CMAKE_SOURCE_DIR}/${source})
-    add_dependencies(test_${name} hr_proto_headers)
-    if(source MATCHES "\\.cc$")
-      target_link_libraries(test_${name} PRIVATE headrace)
+    if(source MATCHES "\\.cc$")  # as outside of the tree: public headers alone
+      target_include_directories(test_${name} PRIVATE ${CMAKE_SOURCE_DIR}/include)
+      target_include_directories(test_${name} SYSTEM PRIVATE
+        $<TARGET_PROPERTY:Eigen3::Eigen,INTERFACE_INCLUDE_DIRECTORIES>)
+      target_compile_options(test_${name} PRIVATE
+        $<TARGET_PROPERTY:hr_flags,INTERFACE_COMPILE_OPTIONS>)
+      target_link_options(test_${name} PRIVATE
+        $<TARGET_PROPERTY:hr_flags,INTERFACE_LINK_OPTIONS>)
+      target_link_libraries(test_${name} PRIVATE $<TARGET_LINKER_FILE:headrace>
+        absl::flat_hash_map absl::inlined_vector absl::span absl::status
+        absl::statusor absl::strings absl::time)
+      add_dependencies(test_${name} headrace)
     else()  # the C API alone
       target_include_directories(test_${name} PRIVATE ${CMAKE_SOURCE_DIR}/include)
       target_link_libraries(test_${name} PRIVATE tensorflow)
@@ -125,7 +135,7 @@ if(TARGET c_api_test)
     tensorflow1_framework)
   set_source_files_properties(${CMAKE_SOURCE_DIR}/src/c_api/custom_op_test.cc
     PROPERTIES COMPILE_DEFINITIONS
-    HEADRACE_TEST_HARD_SWISH="$<TARGET_FILE:test_hard_swish>")
+    "HEADRACE_TEST_HARD_SWISH=\"$<TARGET_FILE:test_hard_swish>\";HEADRACE_TEST_PLAIN_SWISH=\"$<TARGET_FILE:test_plain_swish>\"")
   set_source_files_properties(
     ${CMAKE_SOURCE_DIR}/src/c_api/abi_test.cc
     ${CMAKE_SOURCE_DIR}/src/c_api/library_test.cc

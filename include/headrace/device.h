@@ -26,6 +26,7 @@ struct DeviceAttributes {
   std::string physical_device_desc;
 };
 
+struct OpDef;
 class OpKernel;
 class OpKernelContext;
 class ThreadPool;
@@ -53,6 +54,12 @@ class Device {
   virtual void CopyToHost(const Tensor& device, Tensor* host,
                           DoneCallback done) = 0;
   virtual bool IsHostMemory() const { return true; }
+  // Whether the kernels of fused layers on this device can apply `activation`,
+  // an op with that trait, to a layer's result. Passes fuse only what every
+  // device can that the layer may be placed on. True for what has loops on the
+  // host (headrace/elementwise_loops.h); a device whose kernels do not run
+  // those says here what it has.
+  virtual bool CanFuse(const OpDef& activation) const;
   // Waits for everything started on this device.
   virtual Status Sync() { return OkStatus(); }
   // Runs a kernel; a device with streams sets them up around it.

@@ -117,6 +117,27 @@ class OpSpec : public OpRecord {
   constexpr OpSpec Stops() const { return Has(Effect::kStops); }
   constexpr OpSpec Prints() const { return Has(Effect::kPrints); }
   constexpr OpSpec Transfers() const { return Has(Effect::kTransfers); }
+  // Where the names of the files are that the op reads or writes. Calls add up.
+  // FolderNameInput may also name a folder (FileNameTraits::may_be_folder).
+  constexpr OpSpec FileNameInput(int input) const {
+    return NamesFiles(
+        [&](FileNameTraits* t) { t->inputs |= uint8_t{1} << input; });
+  }
+  constexpr OpSpec FolderNameInput(int input) const {
+    return FileNameInput(input).NamesFiles(
+        [](FileNameTraits* t) { t->may_be_folder = true; });
+  }
+  constexpr OpSpec FileNameAttr(const char* attr,
+                                const char* prefix = "") const {
+    return NamesFiles([&](FileNameTraits* t) {
+      t->attr = attr;
+      t->attr_prefix = prefix;
+    });
+  }
+  // The files that the op reads or writes were opened by another op.
+  constexpr OpSpec UsesOpenFiles() const {
+    return NamesFiles([](FileNameTraits*) {});
+  }
   // For a stateful op that has no effects all the same.
   constexpr OpSpec HasNoEffects() const { return Has(Effect::kNone); }
 
@@ -174,6 +195,9 @@ class OpSpec : public OpRecord {
   constexpr OpSpec Variable(VariableUse use) const {
     return Trait(&OpTraits::variable_use, use);
   }
+  constexpr OpSpec Updates(VariableUpdate update) const {
+    return Trait(&OpTraits::variable_update, update);
+  }
   constexpr OpSpec Class(OpClass op_class) const {
     return Trait(&OpTraits::op_class, op_class);
   }
@@ -202,6 +226,13 @@ class OpSpec : public OpRecord {
   constexpr OpSpec Trait(T OpTraits::*member, T value) const {
     OpSpec copy = *this;
     copy.traits_.*member = value;
+    return copy;
+  }
+  template <typename F>
+  constexpr OpSpec NamesFiles(const F& set) const {
+    OpSpec copy = *this;
+    copy.traits_.file_names.stated = true;
+    set(&copy.traits_.file_names);
     return copy;
   }
   constexpr OpSpec Has(Effect effect) const {

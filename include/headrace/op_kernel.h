@@ -280,8 +280,7 @@ class OpKernelContext {
   CallFrame* call_frame() const { return params_->call_frame; }
   FunctionRuntime* functions() const { return params_->functions; }
   bool is_input_dead() const { return params_->is_input_dead; }
-  // True when somebody wants to know; then kernels call set_algorithm.
-  bool tracing() const { return params_->trace != nullptr; }
+  // For a traced run: the name of the implementation that the kernel chose.
   void set_algorithm(absl::string_view name) {
     if (params_->trace != nullptr)
       params_->trace->algorithm = std::string(name);

@@ -109,10 +109,33 @@ enum class VariableUse : uint8_t {
   kNeedsNoValue,  // uses the variable at input 0, but not its value
 };
 
+// The op writes the variable that input 0 refers to: sets it to input 1, adds
+// input 1, or subtracts it. Output 0 is the reference. Both shapes are equal.
+enum class VariableUpdate : uint8_t { kNone, kSet, kAdd, kSubtract };
+
+// Where an op with effects on files has their names, so that a policy can look
+// at each name before the op does. Elements of a string tensor and attrs name
+// files, patterns of files, or prefixes of files.
+struct FileNameTraits {
+  // False: nothing is known. True with neither input nor attr: the op opens no
+  // file by a name; it uses what another op has opened.
+  bool stated = false;
+  uint8_t inputs = 0;  // bit i: input i of the node has names
+  // May also name a folder whose files are allowed: the op looks into it, or
+  // makes files there.
+  bool may_be_folder = false;
+  // The name of a string attr that has one name. Null: none.
+  const char* attr = nullptr;
+  // What the attr's value begins with if a file's name follows. Any other value
+  // names no file.
+  const char* attr_prefix = "";
+};
+
 // Each output element depends only on the input elements at the same position.
-// The op has no attrs besides types. All inputs and outputs have one type. Its
-// kernel registers loops over float and double, which fused nodes can run
-// (HR_REGISTER_UNARY and HR_REGISTER_BINARY in kernels/lib/elementwise.h).
+// The op has no attrs besides types. All inputs and outputs have one type.
+// Fused nodes run the loops over float and double that come with the kernel
+// (HR_REGISTER_UNARY and HR_REGISTER_BINARY in headrace/elementwise.h). An op
+// without these loops is never fused.
 enum class Elementwise : uint8_t { kNo, kUnary, kBroadcastingBinary };
 
 // When an op returns input 0 unchanged (or another input, where the value says
@@ -131,18 +154,32 @@ enum class NoOpWhen : uint8_t {
   kOnlyInput,      // AddN of one tensor
 };
 
-// y = x0 op x1 in the arithmetic of the type, with broadcasting. kBiasAdd adds
-// a vector along the channels.
-enum class ArithmeticOp : uint8_t { kNone, kAdd, kSub, kMul, kDiv, kBiasAdd };
+// What the op computes in the arithmetic of the type. Formulas that a graph
+// spells by such ops are multiplied out and recognised.
+enum class ArithmeticOp : uint8_t {
+  kNone,
+  // x0 op x1, with broadcasting.
+  kAdd,
+  kSub,
+  kMul,
+  kDiv,
+  kBiasAdd,            // adds a vector along the channels
+  kNegate,             // -x
+  kSquare,             // x * x
+  kSquaredDifference,  // (x0 - x1)^2, with broadcasting
+  kPower,              // x0^x1, with broadcasting
+};
 
 // The op is an activation: a function of one input that is worth computing
 // while the input is still in the cache.
 struct ActivationTraits {
   enum Kind : uint8_t {
     kNone,
-    kRelu,      // y = max(x, 0), which vector code applies by itself
-    kRelu6,     // y = min(max(x, 0), 6), the same
-    kFunction,  // has loops over float and double, as an element-wise op has
+    kRelu,   // y = max(x, 0), which vector code applies by itself
+    kRelu6,  // y = min(max(x, 0), 6), the same
+    // Is fused if it has loops over float and double, as an element-wise op
+    // has.
+    kFunction,
   };
   Kind kind = kNone;
   // The name of the float attr that is the function's parameter. Null: no
@@ -188,11 +225,13 @@ struct OpTraits {
   OpClass op_class = OpClass::kOther;
   OutputBuffer output_buffer = OutputBuffer::kOwn;
   VariableUse variable_use = VariableUse::kNone;
+  VariableUpdate variable_update = VariableUpdate::kNone;
   Elementwise elementwise = Elementwise::kNo;
   NoOpWhen no_op_when = NoOpWhen::kNever;
   ArithmeticOp arithmetic = ArithmeticOp::kNone;
   LayerTraits layer;
   ActivationTraits activation;
+  FileNameTraits file_names;
   // States which dims of output 0 equal which dims of the inputs, for all
   // sizes.
   SymbolicShapeFn symbolic_shape_fn = nullptr;

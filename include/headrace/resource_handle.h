@@ -21,8 +21,6 @@ namespace headrace {
 class ResourceBase : public RefCounted {
  public:
   virtual std::string DebugString() const = 0;
-  // Bytes; 0 if not known.
-  virtual int64_t MemoryUsed() const { return 0; }
 };
 
 struct DtypeAndShape {

@@ -110,7 +110,6 @@ bool DataTypeCanUseMemcpy(DataType t);
 bool DataTypeIsFloating(DataType t);  // half, bfloat16, float, double
 bool DataTypeIsComplex(DataType t);
 bool DataTypeIsInteger(DataType t);  // signed and unsigned, not quantised
-bool DataTypeIsQuantized(DataType t);
 
 // The name in op specs and messages: "float", "int32", "string_ref", ...
 std::string DataTypeString(DataType t);
@@ -159,6 +158,28 @@ HR_MATCH_TYPE(Variant, DT_VARIANT);
 HR_MATCH_TYPE(uint32_t, DT_UINT32);
 HR_MATCH_TYPE(uint64_t, DT_UINT64);
 #undef HR_MATCH_TYPE
+
+// The type in which kernels compute for tensors of T: float for narrow floats,
+// the stored integer for quantised types, else T.
+template <typename T>
+struct ComputeTypeOf {
+  using type = T;
+};
+#define HR_COMPUTE_TYPE(T, C) \
+  template <>                 \
+  struct ComputeTypeOf<T> {   \
+    using type = C;           \
+  }
+HR_COMPUTE_TYPE(half, float);
+HR_COMPUTE_TYPE(bfloat16, float);
+HR_COMPUTE_TYPE(qint8, int8_t);
+HR_COMPUTE_TYPE(quint8, uint8_t);
+HR_COMPUTE_TYPE(qint16, int16_t);
+HR_COMPUTE_TYPE(quint16, uint16_t);
+HR_COMPUTE_TYPE(qint32, int32_t);
+#undef HR_COMPUTE_TYPE
+template <typename T>
+using ComputeType = typename ComputeTypeOf<T>::type;
 
 // Lists of types, to register one kernel for many types. Each macro expands
 // m(T) for every T.

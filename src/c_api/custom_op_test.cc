@@ -1,5 +1,6 @@
 // An op of a loaded library takes part in graph passes by the traits of its
-// schema (tests/custom_ops/hard_swish.cc).
+// schema (tests/custom_ops/hard_swish.cc), and of its kernels
+// (tests/custom_ops/plain_swish.cc has no loops).
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,11 +20,14 @@ constexpr char kActivation[] = "TestHardSwish";
 class CustomOpTest : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
-    TF_Status* const s = TF_NewStatus();
-    TF_Library* const library = TF_LoadLibrary(HEADRACE_TEST_HARD_SWISH, s);
-    ASSERT_EQ(TF_GetCode(s), TF_OK) << TF_Message(s);
-    TF_DeleteLibraryHandle(library);
-    TF_DeleteStatus(s);
+    for (const char* file :
+         {HEADRACE_TEST_HARD_SWISH, HEADRACE_TEST_PLAIN_SWISH}) {
+      TF_Status* const s = TF_NewStatus();
+      TF_Library* const library = TF_LoadLibrary(file, s);
+      ASSERT_EQ(TF_GetCode(s), TF_OK) << TF_Message(s);
+      TF_DeleteLibraryHandle(library);
+      TF_DeleteStatus(s);
+    }
   }
 
   Tensor Random(const TensorShape& shape) {
@@ -118,6 +122,51 @@ TEST_F(CustomOpTest, AnActivationOfALibraryIsFusedAfterLayers) {
   const Endpoint rows = Feed({6, 20});
   ExpectFused(Op(kActivation, {Op("MatMul", {rows, Weights({20, 13})})}),
               {{"_FusedMatMul", 1}});
+}
+
+TEST_F(CustomOpTest, AnActivationOfALibraryHasAParameter) {
+  const Endpoint x = Feed({6, 20});
+  for (const float slope : {0.5f, -2.f}) {
+    const Endpoint product = Op("MatMul", {x, Weights({20, 13})});
+    const Endpoint y = Op("TestLeaky", {product}, {{"slope", slope}});
+    Tensor in, fused, plain;
+    Run(product, false, &in);
+    EXPECT_EQ(Run(y, true, &fused),
+              (std::map<std::string, int>{{"_FusedMatMul", 1}}));
+    EXPECT_EQ(Run(y, false, &plain)["TestLeaky"], 1);
+    ExpectClose(fused, plain, 1e-4, 1e-4);
+    for (int64_t i = 0; i < in.NumElements(); ++i) {
+      const float v = in.data<float>()[i];
+      EXPECT_EQ(plain.data<float>()[i], v < 0 ? v * slope : v);
+    }
+  }
+}
+
+// Its schema says that it is an activation and element-wise; there are no loops
+// that a fused node could run.
+TEST_F(CustomOpTest, AnActivationWithoutLoopsIsNotFused) {
+  const Endpoint image = Feed({2, 9, 7, 5}), rows = Feed({6, 20});
+  const auto plain = [&](Endpoint x) { return Op("TestPlainSwish", {x}); };
+  const struct {
+    Endpoint fetch;
+    std::map<std::string, int> ops;
+  } cases[] = {
+      {plain(Conv("Conv2D", image, {3, 3, 5, 11})),
+       {{"Conv2D", 1}, {"TestPlainSwish", 1}}},
+      {plain(Op("BiasAdd",
+                {Conv("Conv2D", image, {1, 1, 5, 11}), Weights({11})})),
+       {{"_FusedConv2D", 1}, {"TestPlainSwish", 1}}},
+      {plain(Op("MatMul", {rows, Weights({20, 13})})),
+       {{"MatMul", 1}, {"TestPlainSwish", 1}}},
+      {Op("Neg", {plain(Op("Square", {rows}))}),
+       {{"Square", 1}, {"TestPlainSwish", 1}, {"Neg", 1}}},
+  };
+  for (const auto& c : cases) {
+    Tensor fused, unfused;
+    EXPECT_EQ(Run(c.fetch, true, &fused), c.ops);
+    Run(c.fetch, false, &unfused);
+    ExpectClose(fused, unfused, 1e-4, 1e-4);
+  }
 }
 
 TEST_F(CustomOpTest, AnActivationOfALibraryGoesIntoAChainOfElementwiseOps) {

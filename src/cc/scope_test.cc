@@ -101,6 +101,8 @@ TEST(ScopeTest, DevicesControlDependenciesAndColocation) {
   EXPECT_TRUE(y.node()->attrs().Get("_class", &classes).ok());
   EXPECT_EQ(classes, std::vector<std::string>{"loc:@Const"});
   EXPECT_EQ(Floats(RunOne(root, y)), (std::vector<float>{1}));
+  const Output z = ops::Identity(root.ColocateWith(x).ClearColocation(), x);
+  EXPECT_FALSE(z.node()->attrs().Get("_class", &classes).ok());
 }
 
 TEST(ScopeTest, ValuesTakeTheTypeThatIsWanted) {

@@ -1,6 +1,5 @@
 #include "cli/freeze.h"
 
-#include <set>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -19,8 +18,15 @@ namespace {
 // Stands for the outputs of a call while it is replaced by its function's body.
 constexpr char kOutputsSuffix[] = "__outputs";
 
-bool IsVariable(const std::string& op) {
-  return op == "Variable" || op == "VariableV2" || op == "VarHandleOp";
+// Null for a function.
+const OpDef* OpOf(const pb::NodeDef& n) {
+  return OpRegistry::Global()->Find(n.op());
+}
+
+bool IsVariable(const pb::NodeDef& n) {
+  const OpDef* const op = OpOf(n);
+  return op != nullptr && op->traits->variable_use == VariableUse::kHolds &&
+         n.attr().contains("dtype");
 }
 
 bool IsControl(const std::string& input) { return input[0] == '^'; }
@@ -111,7 +117,7 @@ class Freezer {
   Status FindVariables(std::vector<std::string>* names) {
     for (pb::NodeDef& n : *def_->mutable_node()) {
       nodes_[n.name()] = &n;
-      if (!IsVariable(n.op())) continue;
+      if (!IsVariable(n)) continue;
       names->push_back(n.name());
       holders_[n.name()] = n.attr().at("dtype").type();
     }
@@ -135,7 +141,7 @@ class Freezer {
     std::vector<pb::NodeDef> more;
     for (pb::NodeDef& n : *def_->mutable_node()) {
       n.mutable_attr()->erase("_class");  // may name what is gone
-      if (IsVariable(n.op())) {
+      if (IsVariable(n)) {
         HR_RETURN_IF_ERROR(MakeConstant(values, &n, report));
       } else if (ReadsVariable(n)) {
         HR_RETURN_IF_ERROR(MakeReader(&n, &more));
@@ -147,9 +153,11 @@ class Freezer {
 
  private:
   static bool HandsOn(const pb::NodeDef& n) {
-    return n.op() == "Identity" || n.op() == "RefIdentity" ||
-           n.op() == "Enter" || n.op() == "RefEnter" || n.op() == "Switch" ||
-           n.op() == "RefSwitch";
+    const OpDef* const op = OpOf(n);
+    if (op == nullptr) return false;
+    const OpClass c = op->traits->op_class;
+    return c == OpClass::kIdentity || c == OpClass::kEnter ||
+           c == OpClass::kSwitch || n.op() == "RefIdentity";  // has no class
   }
   bool Holds(const std::string& input) const {
     return !IsControl(input) && holders_.contains(NodeOf(input));
@@ -276,7 +284,7 @@ class Freezer {
     for (const auto& [name, dtype] : holders_) {
       const pb::NodeDef& n = *nodes_.at(name);
       const auto t = n.attr().find("T");
-      if (n.op() == "VarHandleOp" ||
+      if (OpOf(n)->outputs[0].type == DT_RESOURCE ||
           (t != n.attr().end() && t->second.type() == pb::DT_RESOURCE)) {
         resources_.insert(name);
       }
@@ -339,6 +347,19 @@ void RemoveIdleControl(const std::vector<std::string>& outputs,
   def->mutable_node()->Swap(out.mutable_node());
 }
 
+// The output is the one input, and a model that is only run does not need the
+// node: it does nothing else, or may stop the step.
+bool OnlyHandsOn(const OpDef& op) {
+  if (op.inputs.size() != 1 || op.outputs.size() != 1 ||
+      op.inputs[0].number_attr >= 0 || op.inputs[0].type_list_attr >= 0) {
+    return false;
+  }
+  const Effect effects = EffectsOf(op);
+  return effects == Effect::kNone
+             ? op.traits->no_op_when == NoOpWhen::kAlways
+             : effects == Effect::kStops && op.traits->keeps_shape;
+}
+
 // Removes nodes that only hand a value on, or check or stop something while
 // training.
 void RemoveTrainingNodes(const std::vector<std::string>& outputs,
@@ -351,11 +372,10 @@ void RemoveTrainingNodes(const std::vector<std::string>& outputs,
       kept.insert(NodeOf(input));
     }
   }
-  static const std::set<std::string>* const ops = new std::set<std::string>{
-      "Identity", "CheckNumerics", "StopGradient", "PreventGradient"};
   absl::flat_hash_map<std::string, std::string> instead;
   for (const pb::NodeDef& n : def->node()) {
-    if (ops->contains(n.op()) && !kept.contains(n.name()) &&
+    const OpDef* const op = OpOf(n);
+    if (op != nullptr && OnlyHandsOn(*op) && !kept.contains(n.name()) &&
         n.input_size() > 0) {
       instead[n.name()] = n.input(0);
     }

@@ -1,9 +1,10 @@
 #include "cli/needed_ops.h"
 
-#include <utility>
+#include <vector>
 
 #include "headrace/config.pb.h"
 #include "headrace/importer.h"
+#include "headrace/op.h"
 
 namespace headrace::cli {
 namespace {
@@ -15,21 +16,18 @@ void AddOps(const pb::GraphDef& def, std::set<std::string>* ops) {
   }
 }
 
-// What passes make of an op, if not in every run: which fused op they take
+// What passes make of layers, if not in every run: which fused op they take
 // depends on the shapes that are fed, and the product of a filter and a scale
 // is a node until it is folded.
-constexpr std::pair<const char*, const char*> kMadeOf[] = {
-    {"Conv2D", "_FusedConv2D"},
-    {"Conv2D", "_FusedConvChain"},
-    {"Conv2D", "Mul"},
-    {"Conv2D", "BiasAdd"},
-    {"DepthwiseConv2dNative", "_FusedDepthwiseConv2dNative"},
-    {"DepthwiseConv2dNative", "_FusedConvChain"},
-    {"DepthwiseConv2dNative", "Mul"},
-    {"DepthwiseConv2dNative", "BiasAdd"},
-    {"MatMul", "_FusedMatMul"},
-    {"MatMul", "Mul"},
-    {"MatMul", "BiasAdd"}};
+void AddMadeOfLayers(std::set<std::string>* ops) {
+  const std::vector<std::string> found(ops->begin(), ops->end());
+  for (const std::string& name : found) {
+    const OpDef* const op = OpRegistry::Global()->Find(name);
+    if (op == nullptr || !op->traits->layer.is_plain()) continue;
+    ops->insert({op->traits->layer.fused_op, "Mul", "BiasAdd"});
+    if (op->traits->layer.convolves()) ops->insert("_FusedConvChain");
+  }
+}
 
 constexpr const char* kAlways[] = {"Const",       "Identity", "NoOp",  "_Arg",
                                    "Placeholder", "_Retval",  "_Recv", "_Send"};
@@ -54,9 +52,7 @@ Status AddNeededOps(TrialArgs args, std::set<std::string>* ops) {
   for (const pb::GraphDef& part : metadata.partition_graphs()) {
     AddOps(part, &found);
   }
-  for (const auto& [op, made] : kMadeOf) {
-    if (found.count(op) > 0) found.insert(made);
-  }
+  AddMadeOfLayers(&found);
   ops->merge(found);
   return OkStatus();
 }

@@ -10,6 +10,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "headrace/op.h"
 #include "headrace/op_kernel.h"
 
@@ -58,51 +59,6 @@ class AllowedPathOp : public OpKernel {
 };
 REGISTER_KERNEL_BUILDER(Name("_AllowedPath").Device(DEVICE_CPU), AllowedPathOp);
 
-// Where an op with effects on files has the names of files. Ops of resources
-// that another op has opened have none.
-struct Paths {
-  std::vector<int> inputs;
-  const char* attr = nullptr;
-  bool inside = true;  // false: may name an allowed folder itself
-};
-
-const Paths* PathsOf(const std::string& op) {
-  static const auto* const table = [] {
-    auto* t = new std::map<std::string, Paths>;
-    const auto add = [&](std::initializer_list<const char*> ops, Paths paths) {
-      for (const char* op : ops) (*t)[op] = paths;
-    };
-    add({"CSVDataset", "CSVDatasetV2", "ExperimentalCSVDataset",
-         "FixedLengthRecordDataset", "FixedLengthRecordDatasetV2",
-         "LoadAndRemapMatrix", "ReadFile", "Restore", "RestoreSlice",
-         "RestoreV2", "Save", "SaveSlices", "SaveV2", "TFRecordDataset",
-         "TFRecordDatasetV2", "TextLineDataset", "WriteFile"},
-        {{0}});
-    add({"ExperimentalMatchingFilesDataset", "MatchingFiles",
-         "MatchingFilesDataset"},
-        {.inputs = {0}, .inside = false});
-    add({"GenerateVocabRemapping", "MergeV2Checkpoints"}, {{0, 1}});
-    add({"CacheDataset", "CacheDatasetV2", "CreateSummaryDbWriter",
-         "DatasetToTFRecord", "ExperimentalDatasetToTFRecord",
-         "InitializeTableFromTextFile", "InitializeTableFromTextFileV2"},
-        {{1}});
-    add({"CreateSummaryFileWriter"}, {.inputs = {1}, .inside = false});
-    add({"CloseSummaryWriter", "FlushSummaryWriter", "ImportEvent",
-         "WriteAudioSummary", "WriteGraphSummary", "WriteHistogramSummary",
-         "WriteImageSummary", "WriteRawProtoSummary", "WriteScalarSummary",
-         "WriteSummary"},
-        {});
-    add({"FixedUnigramCandidateSampler"}, {.attr = "vocab_file"});
-    add({"ImmutableConst"}, {.attr = "memory_region_name"});
-    add({"PrintV2"}, {.attr = "output_stream"});
-    add({"RecordInput"}, {.attr = "file_pattern"});
-    add({"Skipgram"}, {.attr = "filename"});
-    return t;
-  }();
-  const auto it = table->find(op);
-  return it == table->end() ? nullptr : &it->second;
-}
-
 std::string Canonical(const std::string& path) {
   std::error_code error;
   const std::filesystem::path absolute = std::filesystem::absolute(path, error);
@@ -139,19 +95,20 @@ class Guard {
       const Effect effects = EffectsOf(*op);
       HR_RETURN_IF_ERROR(CheckKind(*n, effects));
       if (policy_.all_folders || !HasAny(effects, kFiles)) continue;
-      const Paths* const paths = PathsOf(n->op());
-      if (paths == nullptr) {
+      const FileNameTraits& names_at = op->traits->file_names;
+      if (!names_at.stated) {
         return errors::PermissionDenied(
             "op ", n->op(), ", node ", n->name(),
             ": opens files whose names the server cannot see; it would need ",
             kFoldersVariable, "=*");
       }
-      if (paths->attr != nullptr) {
-        HR_RETURN_IF_ERROR(CheckAttr(*n, *op, paths->attr));
+      if (names_at.attr != nullptr) {
+        HR_RETURN_IF_ERROR(CheckAttr(*n, *op));
       }
-      for (const int input : paths->inputs) {
+      for (int input = 0; names_at.inputs >> input != 0; ++input) {
+        if ((names_at.inputs >> input & 1) == 0) continue;
         HR_RETURN_IF_ERROR(
-            AddCheck(input, paths->inside, output, &names, i, nodes));
+            AddCheck(input, !names_at.may_be_folder, output, &names, i, nodes));
       }
     }
     return OkStatus();
@@ -181,23 +138,25 @@ class Guard {
   }
 
  private:
-  Status CheckAttr(const pb::NodeDef& n, const OpDef& op,
-                   const char* name) const {
-    std::string path;
-    const auto it = n.attr().find(name);
-    if (it != n.attr().end()) {
+  Status CheckAttr(const pb::NodeDef& n, const OpDef& op) const {
+    const FileNameTraits& names = op.traits->file_names;
+    absl::string_view path;
+    const auto it = n.attr().find(names.attr);
+    if (it == n.attr().end()) {
+      const int i = op.FindAttr(names.attr);
+      if (i >= 0 && op.attrs[i].default_value.has_value()) {
+        path = *op.attrs[i].default_value->Get<std::string>();
+      }
+    } else {
       if (!it->second.has_s()) {
         return errors::InvalidArgument("op ", n.op(), ", node ", n.name(),
-                                       ": attr ", name, " is no string");
+                                       ": attr ", names.attr, " is no string");
       }
       path = it->second.s();
     }
-    if (op.name == "PrintV2") {
-      // Anything but a file is a stream.
-      if (!absl::StartsWith(path, "file://")) return OkStatus();
-      path = path.substr(7);
-    }
-    return Annotate(CheckAllowedPath(path, policy_.folders, true),
+    if (!absl::ConsumePrefix(&path, names.attr_prefix)) return OkStatus();
+    return Annotate(CheckAllowedPath(std::string(path), policy_.folders,
+                                     !names.may_be_folder),
                     StrCat(" (op ", n.op(), ", node ", n.name(), ")"));
   }
 

@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_replace.h"
 #include "base/env.h"
 #include "distributed/master.h"
 #include "distributed/task_server.h"
@@ -24,6 +25,29 @@ REGISTER_OP("TestPolicyNetwork")
     .SetIsStateful()
     .UsesNetwork();
 REGISTER_OP("TestPolicyCode").Output("x: int32").RunsCode();
+// Ops of libraries that open files.
+REGISTER_OP("TestPolicyFiles")
+    .Input("n: int32")
+    .Input("from: string")
+    .Input("to: string")
+    .ReadsFiles()
+    .WritesFiles()
+    .FileNameInput(1)
+    .FileNameInput(2);
+REGISTER_OP("TestPolicyFolder")
+    .Input("from: string")
+    .ReadsFiles()
+    .FolderNameInput(0);
+REGISTER_OP("TestPolicyAttr")
+    .Attr("from: string = '/etc/passwd'")
+    .ReadsFiles()
+    .FileNameAttr("from");
+REGISTER_OP("TestPolicyPrefix")
+    .Attr("from: string = 'nothing'")
+    .ReadsFiles()
+    .FileNameAttr("from", "file:");
+REGISTER_OP("TestPolicyOpenFiles").ReadsFiles().UsesOpenFiles();
+REGISTER_OP("TestPolicyHiddenNames").Input("from: string").ReadsFiles();
 
 class LoadPolicyTest : public ::testing::Test {
  protected:
@@ -136,7 +160,7 @@ TEST_F(LoadPolicyTest, EveryOpWithFilesIsLookedAt) {
       EXPECT_TRUE(errors::IsPermissionDenied(s)) << s;
       EXPECT_TRUE(absl::StrContains(s.message(), op->name)) << s;
       ++refused;
-    } else if (!writer && op->name != "PrintV2") {
+    } else if (!writer && op->name != "PrintV2" && !op->inputs.empty()) {
       // The input is one of names.
       ASSERT_GT(graph.node_size(), 1) << op->name;
       for (int i = 1; i < graph.node_size(); ++i) {
@@ -155,6 +179,57 @@ TEST_F(LoadPolicyTest, EveryOpWithFilesIsLookedAt) {
   }
   EXPECT_GT(checked, 25);
   EXPECT_GT(refused, 5);
+}
+
+TEST_F(LoadPolicyTest, AnOpOfALibrarySaysWhereItsFileNamesAre) {
+  LoadPolicy policy;
+  policy.all_folders = false;
+  policy.folders = {in_};
+  const struct {
+    const char* op;
+    const char* attr;  // of "from"; null: not given
+    int checks;        // -1: refused
+    bool inside = true;
+  } cases[] = {
+      {"TestPolicyFiles", nullptr, 2},
+      {"TestPolicyFolder", nullptr, 1, false},
+      {"TestPolicyAttr", nullptr, -1},  // its default is a file
+      {"TestPolicyAttr", "/etc/hosts", -1},
+      {"TestPolicyAttr", "IN/f", 0},
+      {"TestPolicyPrefix", nullptr, 0},
+      {"TestPolicyPrefix", "/etc/hosts", 0},
+      {"TestPolicyPrefix", "file:/etc/hosts", -1},
+      {"TestPolicyPrefix", "file:IN/f", 0},
+      {"TestPolicyOpenFiles", nullptr, 0},
+      {"TestPolicyHiddenNames", nullptr, -1},
+  };
+  for (const auto& c : cases) {
+    const std::string attr =
+        c.attr == nullptr ? "" : absl::StrReplaceAll(c.attr, {{"IN", in_}});
+    SCOPED_TRACE(StrCat(c.op, " ", attr));
+    pb::GraphDef graph;
+    pb::NodeDef* const n = graph.add_node();
+    n->set_name("n");
+    n->set_op(c.op);
+    const OpDef& op = *OpRegistry::Global()->Find(c.op);
+    for (const OpDef::Arg& a : op.inputs) n->add_input(a.name);
+    if (c.attr != nullptr) (*n->mutable_attr())["from"].set_s(attr);
+    const Status s = policy.Apply(&graph);
+    if (c.checks < 0) {
+      EXPECT_TRUE(errors::IsPermissionDenied(s)) << s;
+      continue;
+    }
+    ASSERT_EQ(s, OkStatus());
+    EXPECT_EQ(graph.node_size(), 1 + c.checks);
+    for (int i = 1; i < graph.node_size(); ++i) {
+      EXPECT_EQ(graph.node(i).op(), "_AllowedPath");
+      EXPECT_EQ(graph.node(i).attr().at("inside").b(), c.inside);
+      // In the place of the last inputs.
+      const int input = graph.node(0).input_size() - graph.node_size() + i;
+      EXPECT_EQ(graph.node(0).input(input), graph.node(i).name());
+      EXPECT_EQ(graph.node(i).input(0), op.inputs[input].name);
+    }
+  }
 }
 
 // A schema that forgets its effects would let an op pass. Those with arguments

@@ -148,9 +148,10 @@ Status WorkerSession::Register(const std::string& handle,
     RegisteredGraph::Part part;
     part.device = FindDevice(name);
     part.graph = std::move(part_graph);
-    HR_RETURN_IF_ERROR(RunGraphPasses(KeepSinks(*part.graph),
-                                      options.disabled_passes, part.graph.get(),
-                                      nullptr));
+    GraphPassContext context = KeepSinks(*part.graph);
+    context.devices = {part.device};
+    HR_RETURN_IF_ERROR(RunGraphPasses(context, options.disabled_passes,
+                                      part.graph.get(), nullptr));
     HR_RETURN_IF_ERROR(Executor::Create(
         part.device, *part.graph,
         {.control_flow = control_flow,

@@ -2,9 +2,13 @@
 #include "headrace/gradients.h"
 
 #include "graph/graph_test_util.h"
+#include "headrace/op.h"
 
 namespace headrace {
 namespace {
+
+REGISTER_OP("TestNoGradient").Input("x: float").Output("y: float");
+REGISTER_NO_GRADIENT("TestNoGradient", "it is a test");
 
 Endpoint Add(Graph* g, const std::string& name, const std::string& op,
              std::vector<Endpoint> inputs, AttrMap attrs = {}) {
@@ -29,6 +33,17 @@ TEST(GradientsTest, NodesHaveTheNamesOfWhatTheyDifferentiate) {
   EXPECT_EQ(EndpointName(dxs[0].dense), "gradients/y_grad/TanhGrad:0");
   EXPECT_NE(g.FindNode("gradients/grad_ys_0"), nullptr);
   EXPECT_EQ(dxs[0].dense.node->output_shape(0), PartialTensorShape({2, 3}));
+}
+
+TEST(GradientsTest, AnOpWithoutAGradientEndsTheWay) {
+  const GradientEntry* const entry = GradientRegistry::Find("TestNoGradient");
+  ASSERT_NE(entry, nullptr);
+  EXPECT_EQ(entry->fn, nullptr);
+  EXPECT_STREQ(entry->reason, "it is a test");
+  Graph g;
+  const Endpoint x = Placeholder(&g, "x", DT_FLOAT, {2, 3});
+  const Endpoint y = Add(&g, "y", "TestNoGradient", {x});
+  EXPECT_TRUE(Build(&g, {y}, {x})[0].IsNone());
 }
 
 TEST(GradientsTest, OnlyTheBroadcastSideIsSummed) {

@@ -256,6 +256,7 @@ Status SessionFunctions::Compile(const NameAttrList& function,
       std::make_unique<FunctionInstance>(function.name, attrs, device);
   instance->SetTypes(body.arg_types, body.ret_types);
   GraphPassContext context;
+  context.devices = {device};
   for (const Node* n : body.effects) context.targets.insert(n->name());
   const std::string in_function =
       absl::StrCat("\n\t in function '", function.name, "'");

@@ -60,6 +60,7 @@ Status StepCompiler::Compile(const Request& request,
   step->fetch_endpoints.assign(request.fetches.begin(), request.fetches.end());
   step->targets.assign(request.targets.begin(), request.targets.end());
   GraphPassContext context;
+  context.devices.assign(devices_.begin(), devices_.end());
   std::unique_ptr<Graph> client;
   HR_RETURN_IF_ERROR(BuildClient(request, step.get(), &context, &client));
   if (request.shapes == FedShapes::kAny) {

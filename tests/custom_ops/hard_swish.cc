@@ -1,7 +1,8 @@
-// A library that adds an activation. All that is said of it stands here: in the
-// schema and in the kernel. src/c_api/custom_op_test.cc loads it.
+// A library that adds activations. All that is said of them stands here: in the
+// schemas and in the kernels. It is compiled with include/ alone.
+// src/c_api/custom_op_test.cc and tests/python/test_gpu_library_ops.py load it.
+#include "headrace/elementwise.h"
 #include "headrace/op.h"
-#include "kernels/lib/elementwise.h"
 
 namespace headrace {
 namespace {
@@ -25,6 +26,23 @@ struct HardSwishFn {
   }
 };
 HR_REGISTER_UNARY("TestHardSwish", HardSwishFn, HR_TYPES_FLOAT);
+
+// With a parameter.
+REGISTER_OP("TestLeaky")
+    .Input("features: T")
+    .Output("activations: T")
+    .Attr("slope: float = 0.5")
+    .Attr("T: {half, bfloat16, float, double}")
+    .KeepsShape()
+    .Activation(ActivationFunction("slope"));
+
+struct LeakyFn {
+  template <typename T>
+  static T Apply(T x, ElementwiseState* s) {
+    return x < T(0) ? x * static_cast<T>(s->param) : x;
+  }
+};
+HR_REGISTER_UNARY("TestLeaky", LeakyFn, HR_TYPES_FLOAT);
 
 }  // namespace
 }  // namespace headrace

@@ -69,7 +69,7 @@ bool BfcAllocator::Grow(size_t bytes) {
   if (left < static_cast<int64_t>(bytes)) {
     // Regions that are too small may be in the way of a larger one.
     const int64_t before = region_bytes_;
-    ReleaseUnusedLocked();
+    ReleaseUnused();
     return region_bytes_ < before && Grow(bytes);
   }
   size_t wanted = static_cast<size_t>(left) / kPiece * kPiece;
@@ -145,7 +145,7 @@ void BfcAllocator::ReleaseRegion(char* region) {
   source_.release(region, bytes);
 }
 
-void BfcAllocator::ReleaseUnusedLocked() {
+void BfcAllocator::ReleaseUnused() {
   std::vector<char*> unused;
   for (const auto& [region, bytes] : regions_) {
     const Chunk& first = chunks_[region];
@@ -154,21 +154,16 @@ void BfcAllocator::ReleaseUnusedLocked() {
   for (char* region : unused) ReleaseRegion(region);
 }
 
-void BfcAllocator::ReleaseUnused() {
-  MutexLock lock(&mu_);
-  ReleaseUnusedLocked();
-}
-
 void BfcAllocator::SetIdle(bool idle) {
   MutexLock lock(&mu_);
   idle_ = idle;
-  if (idle) ReleaseUnusedLocked();
+  if (idle) ReleaseUnused();
 }
 
 bool BfcAllocator::SetLimits(const Limits& limits) {
   MutexLock lock(&mu_);
   if (stats_.bytes_in_use > 0) return false;
-  ReleaseUnusedLocked();
+  ReleaseUnused();
   limits_ = limits;
   return true;
 }

@@ -44,9 +44,7 @@ class BfcAllocator : public Allocator {
   AllocatorStats GetStats() const override;
   void ResetPeak() override;
 
-  // Gives regions back of which nothing is in use. While `idle` holds, regions
-  // go as soon as their last piece is freed.
-  void ReleaseUnused();
+  // While `idle` holds, no region stays of which nothing is in use.
   void SetIdle(bool idle);
   // Counts from the next region on; only while nothing is in use. False if
   // something is, and then nothing changes.
@@ -79,7 +77,7 @@ class BfcAllocator : public Allocator {
   void* Take(size_t bytes) REQUIRES(mu_);
   bool Grow(size_t bytes) REQUIRES(mu_);
   void ReleaseRegion(char* region) REQUIRES(mu_);
-  void ReleaseUnusedLocked() REQUIRES(mu_);
+  void ReleaseUnused() REQUIRES(mu_);
   // Joins a free chunk with its free neighbours. Returns the joined one.
   Chunks::iterator Join(Chunks::iterator c) REQUIRES(mu_);
 

@@ -21,9 +21,8 @@ enum class GpuActivation : uint8_t {
   kTanh,
   kSigmoid
 };
+// The op's name, or "None".
 const char* GpuActivationName(GpuActivation a);
-// Finds "Relu", "Relu6", "Elu", "Tanh", "Sigmoid"; false for others.
-bool FindGpuActivation(absl::string_view op, GpuActivation* out);
 
 // How float products are computed. Others are not affected.
 enum class MathMode : uint8_t {

@@ -7,8 +7,10 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "device/gpu/activation.h"
 #include "device/gpu/gpu_runtime.h"
 #include "headrace/device_factory.h"
+#include "headrace/op_def.h"
 #include "headrace/types.h"
 
 namespace headrace::gpu {
@@ -34,6 +36,9 @@ class GpuDevice : public Device, public GpuContext {
     return where == HOST_MEMORY ? CpuAllocator() : runtime_->device_allocator();
   }
   bool IsHostMemory() const override { return false; }
+  bool CanFuse(const OpDef& activation) const override {
+    return FindFusedActivation(activation.name) != nullptr;
+  }
   void CopyFromHost(const Tensor& host, Tensor* device,
                     DoneCallback done) override {
     if (!DataTypeCanUseMemcpy(host.dtype())) {

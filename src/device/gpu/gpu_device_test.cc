@@ -494,6 +494,23 @@ TEST_F(GpuDeviceTest, OutOfMemorySaysHowMuchAndWho) {
   }
 }
 
+TEST_F(GpuDeviceTest, MemoryThatTheDriverRefusesIsTheRunsFailure) {
+  Executor(0)->SetBeforeAllocation([](const std::string& what, size_t) {
+    return what == "Allocate" ? errors::ResourceExhausted("the driver refuses")
+                              : OkStatus();
+  });
+  ASSERT_EQ(Load(R"(
+      n: Placeholder dtype=int32
+      big: TestGpuOnes n @/gpu:0
+      go: NoOp ^big @/gpu:0)"),
+            OkStatus());
+  ExpectError(Run({{"n:0", Tensor::Scalar(1000)}}, {}, {"go"}),
+              absl::StatusCode::kResourceExhausted,
+              {"4000 bytes wanted", "the driver refuses", "node big"});
+  Executor(0)->Clear();
+  EXPECT_EQ(Run({{"n:0", Tensor::Scalar(1000)}}, {}, {"go"}), OkStatus());
+}
+
 TEST_F(GpuDeviceTest, LimitsAreKept) {
   const char* const graph = R"(
       n: Placeholder dtype=int32

@@ -4,14 +4,20 @@
 #include <limits>
 
 #include "absl/strings/str_cat.h"
+#include "device/gpu/activation.h"
 #include "device/gpu/blas.h"
 #include "device/gpu/dnn.h"
 
 namespace headrace::gpu {
 namespace {
 
-constexpr const char* kActivations[] = {"None", "Relu", "Relu6",
-                                        "Elu",  "Tanh", "Sigmoid"};
+constexpr FusedActivation kActivations[] = {
+    {"Relu", Tail::kRelu, GpuActivation::kRelu},
+    {"Relu6", Tail::kRelu6, GpuActivation::kRelu6},
+    {"Elu", Tail::kElu, GpuActivation::kElu},
+    {"Tanh", Tail::kTanh, GpuActivation::kTanh},
+    {"Sigmoid", Tail::kSigmoid, GpuActivation::kSigmoid},
+    {"LeakyRelu", Tail::kLeakyRelu, GpuActivation::kNone}};
 
 bool IsFloating(DataType t) {
   return t == DT_FLOAT || t == DT_HALF || t == DT_BFLOAT16 || t == DT_DOUBLE;
@@ -79,17 +85,18 @@ Status CheckMatrix(const GemmProblem& p, const char* name, int64_t rows,
 }  // namespace
 
 const char* GpuActivationName(GpuActivation a) {
-  return kActivations[static_cast<int>(a)];
+  if (a == GpuActivation::kNone) return "None";
+  for (const FusedActivation& known : kActivations) {
+    if (known.activation == a) return known.op;
+  }
+  return "unknown";
 }
 
-bool FindGpuActivation(absl::string_view op, GpuActivation* out) {
-  for (int i = 1; i < static_cast<int>(std::size(kActivations)); ++i) {
-    if (op == kActivations[i]) {
-      *out = static_cast<GpuActivation>(i);
-      return true;
-    }
+const FusedActivation* FindFusedActivation(absl::string_view op) {
+  for (const FusedActivation& known : kActivations) {
+    if (op == known.op) return &known;
   }
-  return false;
+  return nullptr;
 }
 
 const char* LayoutName(DataLayout layout) {

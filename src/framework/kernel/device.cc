@@ -6,6 +6,7 @@
 #include "base/scratch_account.h"
 #include "framework/kernel/kernel_counts.h"
 #include "framework/kernel/step_budget.h"
+#include "headrace/elementwise_loops.h"
 #include "headrace/op_kernel.h"
 
 namespace headrace {
@@ -18,6 +19,10 @@ Device::Device(DeviceAttributes attributes, ThreadPool* pool)
 }
 
 Device::~Device() = default;
+
+bool Device::CanFuse(const OpDef& activation) const {
+  return CanFuseOnHost(activation);
+}
 
 namespace {
 

@@ -32,10 +32,6 @@ class VariableBase : public ResourceBase {
     return absl::StrCat(DataTypeString(dtype_), "/",
                         tensor_.shape().DebugString());
   }
-  int64_t MemoryUsed() const override {
-    MutexLock lock(&mu_);
-    return static_cast<int64_t>(tensor_.TotalBytes());
-  }
 
  private:
   const DataType dtype_;

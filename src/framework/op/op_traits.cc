@@ -45,8 +45,11 @@ constexpr const char* kNoOps[] = {"",
                                   "order-is-kept",
                                   "no-axes",
                                   "only-input"};
-constexpr const char* kArithmetic[] = {"",    "add", "sub",
-                                       "mul", "div", "bias-add"};
+constexpr const char* kArithmetic[] = {"",       "add",    "sub",
+                                       "mul",    "div",    "bias-add",
+                                       "negate", "square", "squared-difference",
+                                       "power"};
+constexpr const char* kUpdates[] = {"", "set", "add", "subtract"};
 constexpr const char* kLayers[] = {"", "conv2d", "depthwise-conv2d", "matmul"};
 constexpr const char* kActivations[] = {"", "relu", "relu6", "function"};
 
@@ -69,6 +72,21 @@ void Append(const char* what, E value, absl::Span<const char* const> names,
   if (*name != 0) absl::StrAppend(text, " ", what, ":", name);
 }
 
+// " file-names:input-0|input-1|attr-NAME".
+void AppendFileNames(const FileNameTraits& files, std::string* text) {
+  if (!files.stated) return;
+  std::string names;
+  for (int i = 0; i < 8; ++i) {
+    if ((files.inputs >> i & 1) == 0) continue;
+    absl::StrAppend(&names, names.empty() ? "" : "|", "input-", i);
+  }
+  if (files.attr != nullptr) {
+    absl::StrAppend(&names, names.empty() ? "" : "|", "attr-", files.attr);
+  }
+  absl::StrAppend(text, files.may_be_folder ? " folder-names:" : " file-names:",
+                  names.empty() ? "none" : names);
+}
+
 }  // namespace
 
 constinit const OpTraits kNoTraits;
@@ -81,6 +99,7 @@ std::string DescribeTraits(const OpDef& op) {
   Append("class", t.op_class, kClasses, &text);
   Append("output", t.output_buffer, kBuffers, &text);
   Append("variable", t.variable_use, kVariableUses, &text);
+  Append("updates", t.variable_update, kUpdates, &text);
   Append("elementwise", t.elementwise, kElementwise, &text);
   Append("no-op", t.no_op_when, kNoOps, &text);
   Append("arithmetic", t.arithmetic, kArithmetic, &text);
@@ -89,6 +108,7 @@ std::string DescribeTraits(const OpDef& op) {
   if (t.activation.parameter != nullptr) {
     absl::StrAppend(&text, " activation-parameter:", t.activation.parameter);
   }
+  AppendFileNames(t.file_names, &text);
   if (t.symbolic_shape_fn != nullptr) text += " symbolic-shape";
   if (t.shape_value_fn != nullptr) text += " shape-value";
   if (t.first_reserve_output >= 0) {

@@ -106,7 +106,33 @@ TEST(OpTraitsTest, TraitsFitTheSignatures) {
         break;
     }
     if (t.arithmetic != ArithmeticOp::kNone) {
+      const bool unary = t.arithmetic == ArithmeticOp::kNegate ||
+                         t.arithmetic == ArithmeticOp::kSquare;
+      EXPECT_EQ(op->inputs.size(), unary ? 1u : 2u);
+    }
+    if (t.file_names.stated) {
+      EXPECT_TRUE(
+          HasAny(EffectsOf(*op), Effect::kReadsFiles | Effect::kWritesFiles));
+      for (int i = 0; i < 8; ++i) {
+        if ((t.file_names.inputs >> i & 1) == 0) continue;
+        ASSERT_LT(i, static_cast<int>(op->inputs.size()));
+        EXPECT_EQ(op->inputs[i].type, DT_STRING) << "input " << i;
+        // The input of the op is that of the node.
+        for (int k = 0; k <= i; ++k) {
+          EXPECT_LT(op->inputs[k].number_attr, 0);
+          EXPECT_LT(op->inputs[k].type_list_attr, 0);
+        }
+      }
+      if (t.file_names.attr != nullptr) {
+        const int i = op->FindAttr(t.file_names.attr);
+        ASSERT_GE(i, 0) << t.file_names.attr;
+        EXPECT_EQ(op->attrs[i].type, AttrType::kString);
+      }
+    }
+    if (t.variable_update != VariableUpdate::kNone) {
       EXPECT_EQ(op->inputs.size(), 2u);
+      EXPECT_TRUE(op->inputs[0].is_ref && op->outputs[0].is_ref);
+      EXPECT_TRUE(HasAny(EffectsOf(*op), Effect::kWritesState));
     }
     if (t.layer.kind != LayerKind::kNone) {
       EXPECT_GE(op->inputs.size(), 2u);
@@ -141,6 +167,22 @@ TEST(OpTraitsTest, TraitsFitTheSignatures) {
   }
 }
 
+// But those that read files whose names come through a queue.
+TEST(OpTraitsTest, EveryOpWithFilesSaysWhereTheirNamesAre) {
+  int found = 0;
+  for (const OpDef* op : Ops()) {
+    const bool has_files =
+        HasAny(EffectsOf(*op), Effect::kReadsFiles | Effect::kWritesFiles);
+    if (!has_files || absl::StartsWith(op->name, "ReaderRead") ||
+        absl::StartsWith(op->name, "_")) {
+      continue;
+    }
+    ++found;
+    EXPECT_TRUE(op->traits->file_names.stated) << op->name;
+  }
+  EXPECT_GE(found, 45);
+}
+
 TEST(OpTraitsTest, TraitsAreDescribedInWords) {
   const auto traits = [](const char* op) {
     return DescribeTraits(*OpRegistry::Global()->Find(op));
@@ -149,7 +191,13 @@ TEST(OpTraitsTest, TraitsAreDescribedInWords) {
             "effects:pure keeps-shape activation:function "
             "activation-parameter:alpha symbolic-shape");
   EXPECT_EQ(traits("ReadVariableOp"), "effects:reads-state output:stored");
-  EXPECT_EQ(traits("PrintV2"), "effects:writes-files|prints");
+  EXPECT_EQ(traits("PrintV2"),
+            "effects:writes-files|prints file-names:attr-output_stream");
+  EXPECT_EQ(traits("WriteScalarSummary"),
+            "effects:writes-state|writes-files file-names:none");
+  EXPECT_EQ(traits("MatchingFiles"),
+            "effects:reads-files folder-names:input-0");
+  EXPECT_EQ(traits("AssignSub"), "effects:writes-state updates:subtract");
   EXPECT_EQ(traits("Switch"), "effects:pure class:switch output:input");
 }
 

@@ -219,5 +219,14 @@ TEST(PartialTensorShapeTest, GrowsAndConcatenates) {
   EXPECT_TRUE(P().Concatenate(P({2})).unknown_rank());
 }
 
+TEST(TensorShapeTest, ShapesOfTheSameSizeHaveTheSameDims) {
+  const TensorShape shape({2, 3});
+  EXPECT_TRUE(shape.IsSameSize(TensorShape({2, 3})));
+  for (const TensorShape& other :
+       {TensorShape({3, 2}), TensorShape({6}), TensorShape({2, 3, 1})}) {
+    EXPECT_FALSE(shape.IsSameSize(other)) << other.DebugString();
+  }
+}
+
 }  // namespace
 }  // namespace headrace

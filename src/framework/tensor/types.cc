@@ -84,10 +84,6 @@ bool DataTypeIsInteger(DataType t) {
       return false;
   }
 }
-bool DataTypeIsQuantized(DataType t) {
-  return t == DT_QINT8 || t == DT_QUINT8 || t == DT_QINT16 || t == DT_QUINT16 ||
-         t == DT_QINT32;
-}
 
 std::string DataTypeString(DataType t) {
   if (!IsValidDataType(t)) {

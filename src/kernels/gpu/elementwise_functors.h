@@ -6,6 +6,7 @@
 #ifndef HEADRACE_KERNELS_GPU_ELEMENTWISE_FUNCTORS_H_
 #define HEADRACE_KERNELS_GPU_ELEMENTWISE_FUNCTORS_H_
 
+#include "device/gpu/tail.h"
 #include "kernels/gpu/grid.h"
 
 namespace headrace::gpu {
@@ -321,16 +322,7 @@ struct CastMap {
   HR_GPU_CASTS_FROM(M, bool) HR_GPU_CASTS_FROM(M, double)
 // clang-format on
 
-// The activations that follow a product or a convolution.
-enum class Tail : int {
-  kNone,
-  kRelu,
-  kRelu6,
-  kLeakyRelu,
-  kElu,
-  kTanh,
-  kSigmoid
-};
+// The activation that follows a product or a convolution.
 template <typename C>
 HR_HOST_DEVICE inline C ApplyTail(Tail tail, float alpha, C v) {
   switch (tail) {

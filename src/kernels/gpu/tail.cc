@@ -1,5 +1,7 @@
 #include "kernels/gpu/tail.h"
 
+#include "device/gpu/activation.h"
+
 namespace headrace::gpu {
 namespace {
 
@@ -50,22 +52,15 @@ Status FusedTail::Set(const FusedOps& fused,
   epsilon = fused.epsilon;
   if (fused.activation == Activation::kNone) return OkStatus();
   const std::string& name = ops.back();
-  blas_knows = FindGpuActivation(name, &blas);
-  struct Entry {
-    const char* op;
-    Tail tail;
-  };
-  static constexpr Entry kEntries[] = {
-      {"Relu", Tail::kRelu}, {"Relu6", Tail::kRelu6},
-      {"Elu", Tail::kElu},   {"LeakyRelu", Tail::kLeakyRelu},
-      {"Tanh", Tail::kTanh}, {"Sigmoid", Tail::kSigmoid}};
-  for (const Entry& e : kEntries) {
-    if (name != e.op) continue;
-    tail = e.tail;
-    return OkStatus();
+  const FusedActivation* const known = FindFusedActivation(name);
+  if (known == nullptr) {
+    return errors::Unimplemented("fused_ops: the activation ", name,
+                                 " is not fused on a GPU");
   }
-  return errors::Unimplemented("fused_ops: the activation ", name,
-                               " is not fused on a GPU");
+  tail = known->tail;
+  blas = known->activation;
+  blas_knows = blas != GpuActivation::kNone;
+  return OkStatus();
 }
 
 Status ApplyTailOnDevice(Stream* stream, const FusedTail& tail,

@@ -7,9 +7,9 @@
 #include <string>
 
 #include "base/cpu.h"
+#include "headrace/simd.h"
 #include "kernels/lib/narrow_float.h"
 #include "kernels/lib/product_tiles.h"
-#include "kernels/lib/simd.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #include <immintrin.h>

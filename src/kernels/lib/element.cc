@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "kernels/lib/simd.h"
+#include "headrace/simd.h"
 #include "kernels/lib/visit_type.h"
 
 namespace headrace {

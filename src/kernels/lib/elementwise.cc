@@ -1,16 +1,17 @@
 #include "kernels/lib/elementwise.h"
 
 #include <algorithm>
-#include <utility>
+#include <cstring>
 
-#include "absl/container/flat_hash_map.h"
-#include "base/push_front.h"
+#include "headrace/op_traits.h"
 #include "kernels/lib/broadcast.h"
 #include "kernels/lib/cancellable_loops.h"
+#include "kernels/lib/narrow_float.h"
 
 namespace headrace {
 
 namespace {
+
 // Elements of a narrow float, or of operands laid out for a loop, at a time.
 constexpr int64_t kBlock = 512;
 // Loops shorter than this are not worth a call each.
@@ -59,55 +60,50 @@ inline Tensor* InlineScalarOutput(OpKernelContext* ctx, const Tensor& x) {
   slot.value.AllowWrites();
   return &slot.value;
 }
-}  // namespace
 
-namespace {
-constinit std::atomic<const NamedLoops<UnaryLoop>*> g_unary_loops{nullptr};
-constinit std::atomic<const NamedLoops<BinaryLoop>*> g_binary_loops{nullptr};
-
-template <typename Loop>
-class LoopTable {
+class UnaryKernel final : public OpKernel {
  public:
-  explicit LoopTable(const std::atomic<const NamedLoops<Loop>*>* head)
-      : head_(*head) {}
-
-  const Loop* Find(absl::string_view op, DataType type) {
-    MutexLock lock(&mu_);
-    const NamedLoops<Loop>* const newest =
-        head_.load(std::memory_order_acquire);
-    for (const auto* l = newest; l != taken_; l = l->next) {
-      by_op_.try_emplace(l->op, l);
-    }
-    taken_ = newest;
-    const auto found = by_op_.find(op);
-    if (found == by_op_.end()) return nullptr;
-    if (type == DT_FLOAT) return found->second->of_float;
-    return type == DT_DOUBLE ? found->second->of_double : nullptr;
-  }
+  UnaryKernel(OpKernelConstruction* ctx, const UnaryLoop* loop);
+  void Compute(OpKernelContext* ctx) override;
 
  private:
-  const std::atomic<const NamedLoops<Loop>*>& head_;
-  Mutex mu_;
-  const NamedLoops<Loop>* taken_ GUARDED_BY(mu_) = nullptr;
-  absl::flat_hash_map<absl::string_view, const NamedLoops<Loop>*> by_op_
-      GUARDED_BY(mu_);
-};
-}  // namespace
+  void Run(const char* x, char* y, int64_t n, ElementwiseState* s) const;
 
-const UnaryLoop* FindUnaryLoop(absl::string_view op, DataType type) {
-  static auto* const table = new LoopTable<UnaryLoop>(&g_unary_loops);
-  return table->Find(op, type);
-}
-const BinaryLoop* FindBinaryLoop(absl::string_view op, DataType type) {
-  static auto* const table = new LoopTable<BinaryLoop>(&g_binary_loops);
-  return table->Find(op, type);
-}
-void NameLoops(NamedLoops<UnaryLoop>* loops) {
-  PushFront(&g_unary_loops, loops, &loops->next);
-}
-void NameLoops(NamedLoops<BinaryLoop>* loops) {
-  PushFront(&g_binary_loops, loops, &loops->next);
-}
+  const UnaryLoop& loop_;
+  const DataType type_;
+  const int in_size_, out_size_;  // as stored in the tensors
+  float param_ = 0;
+};
+
+// Broadcasts its operands unless `same_shape` is set (gradient ops).
+class BinaryKernel final : public OpKernel {
+ public:
+  BinaryKernel(OpKernelConstruction* ctx, const BinaryLoop* loop,
+               bool same_shape);
+  void Compute(OpKernelContext* ctx) override;
+
+ private:
+  void ComputeMany(OpKernelContext* ctx);
+  void Broadcast(OpKernelContext* ctx, const Tensor& x, const Tensor& y,
+                 ElementwiseState* s);
+  int RepeatedRow(const BCast& bcast, int64_t total, const Tensor& x,
+                  const Tensor& y) const;
+  void RepeatRow(OpKernelContext* ctx, const BCast& bcast, int k, const char* a,
+                 const char* b, char* c, int64_t total, ElementwiseState* s);
+  void Run(const void* x, const void* y, void* z, int64_t n, LoopShape shape,
+           ElementwiseState* s) const;
+  void RunNarrow(const char* x, const char* y, char* z, int64_t n,
+                 LoopShape shape, ElementwiseState* s) const;
+
+  const BinaryLoop& loop_;
+  const bool same_shape_, is_narrow_;
+  const DataType type_;
+  const int in_size_, out_size_;
+  float param_ = 0;
+  // The result of Equal and NotEqual with incompatible_shape_error=false for
+  // shapes that do not fit. -1: such shapes are an error.
+  int mismatch_ = -1;
+};
 
 UnaryKernel::UnaryKernel(OpKernelConstruction* ctx, const UnaryLoop* loop)
     : OpKernel(ctx),
@@ -116,12 +112,17 @@ UnaryKernel::UnaryKernel(OpKernelConstruction* ctx, const UnaryLoop* loop)
       in_size_(DataTypeObjectSize(type_)),
       out_size_(DataTypeObjectSize(output_type(0))) {
   expensive_ = false;
+  const char* const parameter = ctx->op_def().traits->activation.parameter;
+  if (parameter != nullptr) {
+    OP_REQUIRES_OK(ctx, ctx->GetAttr(parameter, &param_));
+  }
 }
 
 void UnaryKernel::Compute(OpKernelContext* ctx) {
   const Tensor& x = ctx->input(0);
   const char* from = static_cast<const char*>(x.raw_data());
   ElementwiseState state;
+  state.param = param_;
   Tensor* y = InlineScalarOutput(ctx, x);
   if (y != nullptr) {
     Run(from, static_cast<char*>(y->raw_data()), 1, &state);
@@ -393,6 +394,16 @@ void BinaryKernel::RunNarrow(const char* x, const char* y, char* z, int64_t n,
       loop_.run(x_wide, y_wide, z + i * out_size_, m, shape, s);
     }
   }
+}
+
+}  // namespace
+
+OpKernel* NewUnaryKernel(OpKernelConstruction* ctx, const UnaryLoop* loop) {
+  return new UnaryKernel(ctx, loop);
+}
+OpKernel* NewBinaryKernel(OpKernelConstruction* ctx, const BinaryLoop* loop,
+                          bool same_shape) {
+  return new BinaryKernel(ctx, loop, same_shape);
 }
 
 }  // namespace headrace

@@ -17,10 +17,10 @@
 
 #include "base/thread_pool.h"
 #include "headrace/allocator.h"
+#include "headrace/simd.h"
 #include "kernels/lib/gemm_kernel.h"
 #include "kernels/lib/narrow_float.h"
 #include "kernels/lib/prefetching_gemm.h"
-#include "kernels/lib/simd.h"
 #include "kernels/lib/streaming_gemm.h"
 
 namespace headrace {

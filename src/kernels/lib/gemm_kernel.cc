@@ -6,7 +6,7 @@
 #include <type_traits>
 
 #include "base/cpu.h"
-#include "kernels/lib/simd.h"
+#include "headrace/simd.h"
 #ifdef HEADRACE_HAVE_XSMM
 #include <libxsmm.h>
 #include <pthread.h>

@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "kernels/lib/simd.h"
+#include "headrace/simd.h"
 
 namespace headrace {
 

@@ -43,28 +43,6 @@ inline void Narrow(DataType t, const float* x, void* y, int64_t n) {
   }
 }
 
-// The type in which kernels compute for tensors of T: float for narrow floats,
-// the stored integer for quantised types, else T.
-template <typename T>
-struct ComputeTypeOf {
-  using type = T;
-};
-#define HR_COMPUTE_TYPE(T, C) \
-  template <>                 \
-  struct ComputeTypeOf<T> {   \
-    using type = C;           \
-  }
-HR_COMPUTE_TYPE(half, float);
-HR_COMPUTE_TYPE(bfloat16, float);
-HR_COMPUTE_TYPE(qint8, int8_t);
-HR_COMPUTE_TYPE(quint8, uint8_t);
-HR_COMPUTE_TYPE(qint16, int16_t);
-HR_COMPUTE_TYPE(quint16, uint16_t);
-HR_COMPUTE_TYPE(qint32, int32_t);
-#undef HR_COMPUTE_TYPE
-template <typename T>
-using ComputeType = typename ComputeTypeOf<T>::type;
-
 }  // namespace headrace
 
 #endif  // HEADRACE_KERNELS_LIB_NARROW_FLOAT_H_

@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "base/thread_pool.h"
-#include "kernels/lib/simd.h"
+#include "headrace/simd.h"
 
 namespace headrace {
 

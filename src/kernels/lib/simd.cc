@@ -1,4 +1,4 @@
-#include "kernels/lib/simd.h"
+#include "headrace/simd.h"
 
 #include "base/cpu.h"
 

@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "kernels/lib/simd.h"
+#include "headrace/simd.h"
 
 namespace headrace {
 

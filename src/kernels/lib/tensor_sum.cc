@@ -1,7 +1,7 @@
 #include "kernels/lib/tensor_sum.h"
 
+#include "headrace/simd.h"
 #include "kernels/lib/elementwise.h"
-#include "kernels/lib/simd.h"
 
 namespace headrace {
 namespace {

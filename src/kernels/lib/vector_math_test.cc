@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "kernels/lib/simd.h"
+#include "headrace/simd.h"
 #include "kernels/lib/vector_math_double.h"
 
 namespace headrace {

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "kernels/lib/elementwise.h"
+#include "kernels/lib/narrow_float.h"
 #include "kernels/lib/variant_math.h"
 
 namespace headrace {

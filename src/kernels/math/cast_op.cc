@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "kernels/lib/elementwise.h"
+#include "kernels/lib/narrow_float.h"
 
 namespace headrace {
 namespace {

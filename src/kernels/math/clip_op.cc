@@ -2,6 +2,7 @@
 // bounds are crossed; NaN passes. Each bound is a scalar or has x's shape. Of
 // complex numbers both parts are clipped.
 #include "kernels/lib/elementwise.h"
+#include "kernels/lib/narrow_float.h"
 
 namespace headrace {
 namespace {

@@ -16,9 +16,9 @@
 #include <type_traits>
 
 #include "headrace/op_kernel.h"
+#include "headrace/simd.h"
 #include "kernels/lib/broadcast.h"
 #include "kernels/lib/narrow_float.h"
-#include "kernels/lib/simd.h"
 
 namespace headrace {
 

@@ -10,8 +10,8 @@
 #include "framework/tensor/variant.h"
 #include "headrace/op_kernel.h"
 #include "headrace/resource_handle.h"
+#include "headrace/simd.h"
 #include "kernels/lib/broadcast.h"
-#include "kernels/lib/simd.h"
 
 namespace headrace {
 namespace {

@@ -18,9 +18,9 @@
 #include <limits>
 
 #include "headrace/op_kernel.h"
+#include "headrace/simd.h"
 #include "kernels/lib/elementwise.h"
 #include "kernels/lib/nn_math.h"
-#include "kernels/lib/simd.h"
 
 namespace headrace {
 namespace {

@@ -10,8 +10,8 @@
 #include <cstring>
 #include <type_traits>
 
+#include "headrace/simd.h"
 #include "kernels/lib/nn_math.h"
-#include "kernels/lib/simd.h"
 #include "kernels/nn/pooling.h"
 #include "kernels/nn/pooling_loops.h"
 

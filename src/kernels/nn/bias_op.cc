@@ -13,8 +13,8 @@
 #include "base/thread_pool.h"
 #include "framework/shape_fns/common_shape_fns.h"
 #include "headrace/op_kernel.h"
+#include "headrace/simd.h"
 #include "kernels/lib/nn_math.h"
-#include "kernels/lib/simd.h"
 #include "kernels/nn/row_math.h"
 
 namespace headrace {

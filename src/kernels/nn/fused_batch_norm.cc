@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/thread_pool.h"
+#include "headrace/simd.h"
 #include "kernels/lib/nn_math.h"
-#include "kernels/lib/simd.h"
 
 namespace headrace {
 namespace {

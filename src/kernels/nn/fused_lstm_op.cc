@@ -27,11 +27,11 @@
 #include "base/thread_pool.h"
 #include "framework/tensor/stored_constant.h"
 #include "headrace/op_kernel.h"
+#include "headrace/simd.h"
 #include "kernels/lib/cancellable_loops.h"
 #include "kernels/lib/constant_forms.h"
 #include "kernels/lib/gemm.h"
 #include "kernels/lib/nn_math.h"
-#include "kernels/lib/simd.h"
 #include "kernels/nn/lstm_panels.h"
 
 namespace headrace {

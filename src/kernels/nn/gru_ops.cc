@@ -19,9 +19,9 @@
 #include <cstdint>
 
 #include "headrace/op_kernel.h"
+#include "headrace/simd.h"
 #include "kernels/lib/gemm.h"
 #include "kernels/lib/nn_math.h"
-#include "kernels/lib/simd.h"
 
 namespace headrace {
 namespace {

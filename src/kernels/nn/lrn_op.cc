@@ -13,8 +13,8 @@
 #include <limits>
 
 #include "headrace/op_kernel.h"
+#include "headrace/simd.h"
 #include "kernels/lib/nn_math.h"
-#include "kernels/lib/simd.h"
 #include "kernels/nn/block_scratch.h"
 
 namespace headrace {

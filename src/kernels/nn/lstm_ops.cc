@@ -24,10 +24,10 @@
 #include <cstdint>
 
 #include "headrace/op_kernel.h"
+#include "headrace/simd.h"
 #include "kernels/lib/gemm.h"
 #include "kernels/lib/narrow_float.h"
 #include "kernels/lib/nn_math.h"
-#include "kernels/lib/simd.h"
 #include "kernels/nn/wide_tensor.h"
 
 namespace headrace {

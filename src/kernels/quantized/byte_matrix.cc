@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "base/thread_pool.h"
+#include "headrace/simd.h"
 #include "kernels/lib/cancellable_loops.h"
-#include "kernels/lib/simd.h"
 
 namespace headrace {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "base/thread_pool.h"
 #include "headrace/op_kernel.h"
-#include "kernels/lib/simd.h"
+#include "headrace/simd.h"
 
 namespace headrace {
 namespace {

@@ -9,8 +9,8 @@
 #include <limits>
 #include <vector>
 
+#include "headrace/simd.h"
 #include "kernels/lib/quantized_range.h"
-#include "kernels/lib/simd.h"
 
 namespace headrace {
 namespace {

@@ -1,7 +1,7 @@
 #include "kernels/quantized/quantized_epilogue.h"
 
 #include "headrace/op_kernel.h"
-#include "kernels/lib/simd.h"
+#include "headrace/simd.h"
 
 namespace headrace {
 namespace {

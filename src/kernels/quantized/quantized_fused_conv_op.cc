@@ -3,8 +3,8 @@
 // Unlike in QuantizedConv2D of unsigned filters 0.0 is the integer 0 and ranges
 // lie evenly around it (quantized_epilogue.h).
 #include "framework/shape_fns/conv_attrs.h"
+#include "headrace/simd.h"
 #include "kernels/lib/cancellable_loops.h"
-#include "kernels/lib/simd.h"
 #include "kernels/quantized/byte_matrix.h"
 #include "kernels/quantized/quantized_epilogue.h"
 

@@ -1,7 +1,7 @@
 // Requantize, RequantizationRange and QuantizeDownAndShrinkRange: sums in 32
 // bits become numbers of 8 bits, in a range that is given or that they fill.
+#include "headrace/simd.h"
 #include "kernels/lib/quantized_math.h"
-#include "kernels/lib/simd.h"
 
 namespace headrace {
 namespace {

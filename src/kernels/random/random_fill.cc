@@ -9,7 +9,7 @@
 #include <cmath>
 #include <vector>
 
-#include "kernels/lib/simd.h"
+#include "headrace/simd.h"
 #include "kernels/lib/visit_type.h"
 #include "kernels/random/random_sampling.h"
 

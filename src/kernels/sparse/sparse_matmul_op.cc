@@ -8,6 +8,7 @@
 
 #include "kernels/lib/elementwise.h"
 #include "kernels/lib/gemm.h"
+#include "kernels/lib/narrow_float.h"
 #include "kernels/lib/sparse_tensor.h"
 
 namespace headrace {

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "headrace/op_kernel.h"
+#include "headrace/simd.h"
 #include "kernels/lib/scalar_update.h"
-#include "kernels/lib/simd.h"
 #include "kernels/lib/variable_access.h"
 #include "kernels/state/optimizer_rules.h"
 

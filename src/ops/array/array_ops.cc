@@ -225,7 +225,8 @@ REGISTER_OP("ImmutableConst")
     .Attr("memory_region_name: string")
     .SetShapeFn(shape_inference::ExplicitShape)
     .Outputs(OutputBuffer::kStored)
-    .ReadsFiles();
+    .ReadsFiles()
+    .FileNameAttr("memory_region_name");
 
 REGISTER_OP("Placeholder")
     .Output("output: dtype")

@@ -22,8 +22,14 @@ CARDINALITY_OP("ExperimentalDatasetCardinality");
       .Input("compression_type: string") \
       .SetIsStateful()                   \
       .SetShapeFn(DatasetConsumerShape)
-TO_TF_RECORD_OP("DatasetToTFRecord").WritesFiles().CallsFunctions();
-TO_TF_RECORD_OP("ExperimentalDatasetToTFRecord").WritesFiles().CallsFunctions();
+TO_TF_RECORD_OP("DatasetToTFRecord")
+    .WritesFiles()
+    .FileNameInput(1)
+    .CallsFunctions();
+TO_TF_RECORD_OP("ExperimentalDatasetToTFRecord")
+    .WritesFiles()
+    .FileNameInput(1)
+    .CallsFunctions();
 #undef TO_TF_RECORD_OP
 
 REGISTER_OP("DatasetToSingleElement")

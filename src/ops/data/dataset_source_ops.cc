@@ -76,26 +76,30 @@ SOURCE_OP("RandomDatasetV2")
 FILES_OP("TFRecordDataset")
     .Input("compression_type: string")
     .Input("buffer_size: int64")
-    .ReadsFiles();
+    .ReadsFiles()
+    .FileNameInput(0);
 FILES_OP("TFRecordDatasetV2")
     .Input("compression_type: string")
     .Input("buffer_size: int64")
     .Input("byte_offsets: int64")
-    .ReadsFiles();
+    .ReadsFiles()
+    .FileNameInput(0);
 FILES_OP("TextLineDataset")
     .Input("compression_type: string")
     .Input("buffer_size: int64")
-    .ReadsFiles();
+    .ReadsFiles()
+    .FileNameInput(0);
 #define FIXED_LENGTH_OP(NAME)       \
   FILES_OP(NAME)                    \
       .Input("header_bytes: int64") \
       .Input("record_bytes: int64") \
       .Input("footer_bytes: int64") \
       .Input("buffer_size: int64")
-FIXED_LENGTH_OP("FixedLengthRecordDataset").ReadsFiles();
+FIXED_LENGTH_OP("FixedLengthRecordDataset").ReadsFiles().FileNameInput(0);
 FIXED_LENGTH_OP("FixedLengthRecordDatasetV2")
     .Input("compression_type: string")
-    .ReadsFiles();
+    .ReadsFiles()
+    .FileNameInput(0);
 #undef FIXED_LENGTH_OP
 #undef FILES_OP
 
@@ -112,15 +116,22 @@ FIXED_LENGTH_OP("FixedLengthRecordDatasetV2")
       .Input("record_defaults: output_types")                             \
       .Attr("output_types: list({float,double,int32,int64,string}) >= 1") \
       .Attr("output_shapes: list(shape) >= 1")
-CSV_OP("CSVDataset").ReadsFiles();
-CSV_OP("CSVDatasetV2").Input("exclude_cols: int64").ReadsFiles();
-CSV_OP("ExperimentalCSVDataset").ReadsFiles();
+CSV_OP("CSVDataset").ReadsFiles().FileNameInput(0);
+CSV_OP("CSVDatasetV2")
+    .Input("exclude_cols: int64")
+    .ReadsFiles()
+    .FileNameInput(0);
+CSV_OP("ExperimentalCSVDataset").ReadsFiles().FileNameInput(0);
 #undef CSV_OP
 
-SOURCE_OP("MatchingFilesDataset").Input("patterns: string").ReadsFiles();
+SOURCE_OP("MatchingFilesDataset")
+    .Input("patterns: string")
+    .ReadsFiles()
+    .FolderNameInput(0);
 SOURCE_OP("ExperimentalMatchingFilesDataset")
     .Input("patterns: string")
-    .ReadsFiles();
+    .ReadsFiles()
+    .FolderNameInput(0);
 #undef SOURCE_OP
 
 }  // namespace

@@ -148,7 +148,8 @@ TRANSFORM_OP("CacheDataset")
     .Input("filename: string")
     .Attr("metadata: string = ''")
     .ReadsFiles()
-    .WritesFiles();
+    .WritesFiles()
+    .FileNameInput(1);
 TRANSFORM_OP("CacheDatasetV2")
     .Input("filename: string")
     .Input("cache: resource")
@@ -156,7 +157,8 @@ TRANSFORM_OP("CacheDatasetV2")
     .SetIsStateful()
     .WritesState()
     .ReadsFiles()
-    .WritesFiles();
+    .WritesFiles()
+    .FileNameInput(1);
 TRANSFORM_OP("PrefetchDataset")
     .Input("buffer_size: int64")
     .Attr("slack_period: int = 0")

@@ -40,7 +40,8 @@ REGISTER_OP("PrintV2")
     .SetIsStateful()
     .SetShapeFn(PrintV2Shape)
     .Prints()
-    .WritesFiles();
+    .WritesFiles()
+    .FileNameAttr("output_stream", "file://");
 
 REGISTER_OP("Timestamp")
     .Output("ts: double")

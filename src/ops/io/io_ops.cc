@@ -105,7 +105,8 @@ REGISTER_OP("SaveV2")
     .Attr("dtypes: list(type) >= 1")
     .SetIsStateful()
     .SetShapeFn(SaveV2Shape)
-    .WritesFiles();
+    .WritesFiles()
+    .FileNameInput(0);
 
 REGISTER_OP("RestoreV2")
     .Input("prefix: string")
@@ -115,7 +116,8 @@ REGISTER_OP("RestoreV2")
     .Attr("dtypes: list(type) >= 1")
     .SetIsStateful()
     .SetShapeFn(RestoreV2Shape)
-    .ReadsFiles();
+    .ReadsFiles()
+    .FileNameInput(0);
 
 REGISTER_OP("MergeV2Checkpoints")
     .Input("checkpoint_prefixes: string")
@@ -129,7 +131,9 @@ REGISTER_OP("MergeV2Checkpoints")
       return c->WithRank(c->input(1), 0, &unused);
     })
     .ReadsFiles()
-    .WritesFiles();
+    .WritesFiles()
+    .FileNameInput(0)
+    .FileNameInput(1);
 
 REGISTER_OP("Save")
     .Input("filename: string")
@@ -138,7 +142,8 @@ REGISTER_OP("Save")
     .Attr("T: list(type) >= 1")
     .SetIsStateful()
     .SetShapeFn(SaveShape)
-    .WritesFiles();
+    .WritesFiles()
+    .FileNameInput(0);
 
 REGISTER_OP("SaveSlices")
     .Input("filename: string")
@@ -148,7 +153,8 @@ REGISTER_OP("SaveSlices")
     .Attr("T: list(type) >= 1")
     .SetIsStateful()
     .SetShapeFn(SaveSlicesShape)
-    .WritesFiles();
+    .WritesFiles()
+    .FileNameInput(0);
 
 REGISTER_OP("Restore")
     .Input("file_pattern: string")
@@ -158,7 +164,8 @@ REGISTER_OP("Restore")
     .Attr("preferred_shard: int = -1")
     .SetIsStateful()
     .SetShapeFn(RestoreShape)
-    .ReadsFiles();
+    .ReadsFiles()
+    .FileNameInput(0);
 
 REGISTER_OP("RestoreSlice")
     .Input("file_pattern: string")
@@ -169,7 +176,8 @@ REGISTER_OP("RestoreSlice")
     .Attr("preferred_shard: int = -1")
     .SetIsStateful()
     .SetShapeFn(RestoreSliceShape)
-    .ReadsFiles();
+    .ReadsFiles()
+    .FileNameInput(0);
 
 REGISTER_OP("ShardedFilename")
     .Input("basename: string")
@@ -188,14 +196,16 @@ REGISTER_OP("ReadFile")
     .Input("filename: string")
     .Output("contents: string")
     .SetShapeFn(AllScalars)
-    .ReadsFiles();
+    .ReadsFiles()
+    .FileNameInput(0);
 
 REGISTER_OP("WriteFile")
     .Input("filename: string")
     .Input("contents: string")
     .SetIsStateful()
     .SetShapeFn(AllScalars)
-    .WritesFiles();
+    .WritesFiles()
+    .FileNameInput(0);
 
 REGISTER_OP("MatchingFiles")
     .Input("pattern: string")
@@ -206,7 +216,8 @@ REGISTER_OP("MatchingFiles")
       c->set_output(0, InferenceContext::Vector(-1));
       return OkStatus();
     })
-    .ReadsFiles();
+    .ReadsFiles()
+    .FolderNameInput(0);
 
 REGISTER_OP("GenerateVocabRemapping")
     .Input("new_vocab_file: string")
@@ -223,7 +234,9 @@ REGISTER_OP("GenerateVocabRemapping")
       c->set_output(1, InferenceContext::Scalar());
       return OkStatus();
     })
-    .ReadsFiles();
+    .ReadsFiles()
+    .FileNameInput(0)
+    .FileNameInput(1);
 
 REGISTER_OP("LoadAndRemapMatrix")
     .Input("ckpt_path: string")
@@ -246,7 +259,8 @@ REGISTER_OP("LoadAndRemapMatrix")
       c->set_output(0, InferenceContext::Matrix(rows, cols));
       return OkStatus();
     })
-    .ReadsFiles();
+    .ReadsFiles()
+    .FileNameInput(0);
 
 }  // namespace
 }  // namespace headrace

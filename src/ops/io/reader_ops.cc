@@ -255,7 +255,8 @@ REGISTER_OP("RecordInput")
     })
     .WritesState()
     .IsRandom()
-    .ReadsFiles();
+    .ReadsFiles()
+    .FileNameAttr("file_pattern");
 
 }  // namespace
 }  // namespace headrace

@@ -79,7 +79,8 @@ REGISTER_OP("CreateSummaryFileWriter")
     .SetIsStateful()
     .SetShapeFn(shape_inference::NoOutputs)
     .WritesState()
-    .WritesFiles();
+    .WritesFiles()
+    .FolderNameInput(1);
 REGISTER_OP("CreateSummaryDbWriter")
     .Input("writer: resource")
     .Input("db_uri: string")
@@ -89,19 +90,22 @@ REGISTER_OP("CreateSummaryDbWriter")
     .SetIsStateful()
     .SetShapeFn(shape_inference::NoOutputs)
     .WritesState()
-    .WritesFiles();
+    .WritesFiles()
+    .FileNameInput(1);
 REGISTER_OP("FlushSummaryWriter")
     .Input("writer: resource")
     .SetIsStateful()
     .SetShapeFn(shape_inference::NoOutputs)
     .WritesState()
-    .WritesFiles();
+    .WritesFiles()
+    .UsesOpenFiles();
 REGISTER_OP("CloseSummaryWriter")
     .Input("writer: resource")
     .SetIsStateful()
     .SetShapeFn(shape_inference::NoOutputs)
     .WritesState()
-    .WritesFiles();
+    .WritesFiles()
+    .UsesOpenFiles();
 REGISTER_OP("WriteSummary")
     .Input("writer: resource")
     .Input("step: int64")
@@ -112,7 +116,8 @@ REGISTER_OP("WriteSummary")
     .SetIsStateful()
     .SetShapeFn(shape_inference::NoOutputs)
     .WritesState()
-    .WritesFiles();
+    .WritesFiles()
+    .UsesOpenFiles();
 REGISTER_OP("WriteRawProtoSummary")
     .Input("writer: resource")
     .Input("step: int64")
@@ -120,7 +125,8 @@ REGISTER_OP("WriteRawProtoSummary")
     .SetIsStateful()
     .SetShapeFn(shape_inference::NoOutputs)
     .WritesState()
-    .WritesFiles();
+    .WritesFiles()
+    .UsesOpenFiles();
 REGISTER_OP("WriteScalarSummary")
     .Input("writer: resource")
     .Input("step: int64")
@@ -130,7 +136,8 @@ REGISTER_OP("WriteScalarSummary")
     .SetIsStateful()
     .SetShapeFn(shape_inference::NoOutputs)
     .WritesState()
-    .WritesFiles();
+    .WritesFiles()
+    .UsesOpenFiles();
 REGISTER_OP("WriteHistogramSummary")
     .Input("writer: resource")
     .Input("step: int64")
@@ -142,7 +149,8 @@ REGISTER_OP("WriteHistogramSummary")
     .SetIsStateful()
     .SetShapeFn(shape_inference::NoOutputs)
     .WritesState()
-    .WritesFiles();
+    .WritesFiles()
+    .UsesOpenFiles();
 REGISTER_OP("WriteImageSummary")
     .Input("writer: resource")
     .Input("step: int64")
@@ -154,7 +162,8 @@ REGISTER_OP("WriteImageSummary")
     .SetIsStateful()
     .SetShapeFn(shape_inference::NoOutputs)
     .WritesState()
-    .WritesFiles();
+    .WritesFiles()
+    .UsesOpenFiles();
 REGISTER_OP("WriteAudioSummary")
     .Input("writer: resource")
     .Input("step: int64")
@@ -165,7 +174,8 @@ REGISTER_OP("WriteAudioSummary")
     .SetIsStateful()
     .SetShapeFn(shape_inference::NoOutputs)
     .WritesState()
-    .WritesFiles();
+    .WritesFiles()
+    .UsesOpenFiles();
 REGISTER_OP("WriteGraphSummary")
     .Input("writer: resource")
     .Input("step: int64")
@@ -173,13 +183,15 @@ REGISTER_OP("WriteGraphSummary")
     .SetIsStateful()
     .SetShapeFn(shape_inference::NoOutputs)
     .WritesState()
-    .WritesFiles();
+    .WritesFiles()
+    .UsesOpenFiles();
 REGISTER_OP("ImportEvent")
     .Input("writer: resource")
     .Input("event: string")
     .SetIsStateful()
     .SetShapeFn(shape_inference::NoOutputs)
     .WritesState()
-    .WritesFiles();
+    .WritesFiles()
+    .UsesOpenFiles();
 
 }  // namespace headrace

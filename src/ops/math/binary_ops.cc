@@ -201,7 +201,8 @@ REGISTER_OP("Pow")
         "T: {bfloat16, float, half, double, int8, int16, int32, int64, "
         "complex64, complex128}")
     .Broadcasts()
-    .Elementwise();
+    .Elementwise()
+    .Computes(ArithmeticOp::kPower);
 REGISTER_OP("Maximum")
     .Input("x: T")
     .Input("y: T")
@@ -231,7 +232,8 @@ REGISTER_OP("SquaredDifference")
         "complex128}")
     .SetIsCommutative()
     .Broadcasts()
-    .Elementwise();
+    .Elementwise()
+    .Computes(ArithmeticOp::kSquaredDifference);
 REGISTER_OP("DivNoNan")
     .Input("x: T")
     .Input("y: T")

@@ -17,7 +17,8 @@ REGISTER_OP("Neg")
         "T: {bfloat16, half, float, double, int8, int16, int32, int64, "
         "complex64, complex128}")
     .KeepsShape()
-    .Elementwise();
+    .Elementwise()
+    .Computes(ArithmeticOp::kNegate);
 REGISTER_OP("Sign")
     .Input("x: T")
     .Output("y: T")
@@ -49,7 +50,8 @@ REGISTER_OP("Square")
         "T: {bfloat16, half, float, double, int8, int16, int32, int64, uint8, "
         "uint16, uint32, uint64, complex64, complex128}")
     .KeepsShape()
-    .Elementwise();
+    .Elementwise()
+    .Computes(ArithmeticOp::kSquare);
 REGISTER_OP("Sqrt")
     .Input("x: T")
     .Output("y: T")

@@ -574,7 +574,8 @@ CANDIDATE_SAMPLER_OP("FixedUnigramCandidateSampler")
     .Attr("num_shards: int >= 1 = 1")
     .Attr("shard: int >= 0 = 0")
     .Attr("unigrams: list(float) = []") SEEDS.IsRandom()
-    .ReadsFiles();
+    .ReadsFiles()
+    .FileNameAttr("vocab_file");
 CANDIDATE_SAMPLER_OP("AllCandidateSampler") SEEDS.IsRandom();
 #undef SEEDS
 #undef CANDIDATE_SAMPLER_OP

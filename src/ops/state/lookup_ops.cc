@@ -204,7 +204,8 @@ REGISTER_OP("InitializeTableFromTextFile")
     .Attr("offset: int = 0")
     .SetShapeFn(InitializeFromFileShape)
     .WritesState()
-    .ReadsFiles();
+    .ReadsFiles()
+    .FileNameInput(1);
 REGISTER_OP("LookupTableFind")
     .Input("table_handle: Ref(string)")
     .Input("keys: Tin")
@@ -263,7 +264,8 @@ REGISTER_OP("InitializeTableFromTextFileV2")
     .SetIsStateful()
     .SetShapeFn(InitializeFromFileShape)
     .WritesState()
-    .ReadsFiles();
+    .ReadsFiles()
+    .FileNameInput(1);
 REGISTER_OP("InitializeTableFromDataset")
     .Input("table_handle: resource")
     .Input("dataset: variant")

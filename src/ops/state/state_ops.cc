@@ -124,7 +124,8 @@ REGISTER_OP("Assign")
     .SetAllowsUninitializedInput()
     .SetShapeFn(AssignShape)
     .Variable(VariableUse::kInitializes)
-    .WritesState();
+    .WritesState()
+    .Updates(VariableUpdate::kSet);
 
 REGISTER_OP("AssignAdd")
     .Input("ref: Ref(T)")
@@ -133,7 +134,8 @@ REGISTER_OP("AssignAdd")
     .Attr("T: numbertype")
     .Attr("use_locking: bool = false")
     .SetShapeFn(shape_inference::MergeBothInputs)
-    .WritesState();
+    .WritesState()
+    .Updates(VariableUpdate::kAdd);
 
 REGISTER_OP("AssignSub")
     .Input("ref: Ref(T)")
@@ -142,7 +144,8 @@ REGISTER_OP("AssignSub")
     .Attr("T: numbertype")
     .Attr("use_locking: bool = false")
     .SetShapeFn(shape_inference::MergeBothInputs)
-    .WritesState();
+    .WritesState()
+    .Updates(VariableUpdate::kSubtract);
 
 // Assign, AssignAdd or AssignSub, as "update" says, of what "ops" make of x
 // (as in _FusedElementwise).

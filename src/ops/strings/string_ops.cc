@@ -273,7 +273,8 @@ REGISTER_OP("Skipgram")
     })
     .WritesState()
     .IsRandom()
-    .ReadsFiles();
+    .ReadsFiles()
+    .FileNameAttr("filename");
 
 }  // namespace
 }  // namespace headrace

@@ -1,7 +1,9 @@
 // Common-subexpression elimination: two pure nodes of one op with equal attrs,
 // the same inputs and the same requested device compute the same; the later one
-// gives its consumers to the earlier. One walk in topological order finds whole
-// equal subgraphs, since inputs have been merged before their consumers.
+// gives its consumers to the earlier. The operands of a commutative op may be
+// in either order. One walk in topological order finds whole equal subgraphs,
+// since inputs have been merged before their consumers.
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
@@ -17,6 +19,28 @@ namespace {
 // Larger constants are not compared: weights are seldom equal.
 constexpr int64_t kMaxComparedBytes = 64 << 10;
 
+// Whether x op y is y op x, to the last bit.
+bool Commutes(const Node& n) {
+  if (n.num_inputs() != 2 || n.num_outputs() != 1) return false;
+  // Add joins strings, too, so its schema cannot say that it is commutative.
+  return n.op_def().is_commutative ||
+         (n.traits().arithmetic == ArithmeticOp::kAdd &&
+          n.output_type(0) != DT_STRING);
+}
+
+// The operand that is compared as the i-th.
+Endpoint Operand(const Node& n, int i) {
+  const auto at = [&](int k) {
+    const Edge* const e = n.input_edge(k);
+    return Endpoint{e->src(), e->src_output()};
+  };
+  if (!Commutes(n)) return at(i);
+  const auto order = [](const Endpoint& e) {
+    return std::make_pair(e.node->id(), e.index);
+  };
+  return order(at(0)) <= order(at(1)) ? at(i) : at(1 - i);
+}
+
 bool Comparable(const Node& n) {
   for (const auto& [name, value] : n.attrs()) {
     const Tensor* t = value.Get<Tensor>();
@@ -31,8 +55,9 @@ bool Comparable(const Node& n) {
 size_t HashNode(const Node& n) {
   size_t h =
       absl::HashOf(n.type_string(), n.attrs().size(), n.requested_device());
-  for (const Edge* e : n.data_inputs()) {
-    h = absl::HashOf(h, e->src()->id(), e->src_output());
+  for (int i = 0; i < n.num_inputs(); ++i) {
+    const Endpoint e = Operand(n, i);
+    h = absl::HashOf(h, e.node->id(), e.index);
   }
   if (const AttrValue* v = n.attrs().Find("value")) {
     const Tensor* t = v->Get<Tensor>();
@@ -50,10 +75,7 @@ bool SameComputation(const Node& a, const Node& b) {
     return false;
   }
   for (int i = 0; i < a.num_inputs(); ++i) {
-    if (a.input_edge(i)->src() != b.input_edge(i)->src() ||
-        a.input_edge(i)->src_output() != b.input_edge(i)->src_output()) {
-      return false;
-    }
+    if (Operand(a, i) != Operand(b, i)) return false;
   }
   return a.attrs() == b.attrs();
 }

@@ -61,6 +61,63 @@ TEST_F(CseTest, NodesThatDifferStayTwo) {
   EXPECT_EQ(g_.num_nodes(), nodes);
 }
 
+TEST_F(CseTest, OperandsOfACommutativeOpMayBeInEitherOrder) {
+  const Endpoint x = In("x"), y = In("y"), z = In("z");
+  const struct {
+    const char* op;
+    bool commutes;
+  } cases[] = {{"Add", true},   {"AddV2", true},
+               {"Mul", true},   {"SquaredDifference", true},
+               {"Equal", true}, {"Sub", false},
+               {"Div", false},  {"Pow", false},
+               {"Less", false}, {"Maximum", false}};
+  for (const auto& c : cases) {
+    const std::string a = StrCat(c.op, "_xy"), b = StrCat(c.op, "_yx");
+    Fetch(Op(a, c.op, {x, y}));
+    Fetch(Op(b, c.op, {y, x}));
+    Fetch(Op(StrCat(c.op, "_xz"), c.op, {x, z}));
+    Fetch(Op(StrCat(c.op, "_xx"), c.op, {x, x}));
+    Cse();
+    EXPECT_EQ(Changes("cse"), c.commutes ? 1 : 0) << c.op;
+    EXPECT_NE(g_.FindNode(a), nullptr) << c.op;
+    EXPECT_EQ(g_.FindNode(b) == nullptr, c.commutes) << c.op;
+  }
+}
+
+// Which outputs of one node: (0, 1) is (1, 0), and is not (0, 0) or (1, 1).
+TEST_F(CseTest, OperandsOfOneNodeAreOrderedByTheirOutputs) {
+  const Endpoint split =
+      Op("split", "Split",
+         {Const(&g_, "axis", Tensor::Scalar<int32_t>(0)), In("x")},
+         {{"num_split", 2}});
+  const Endpoint p = {split.node, 0}, q = {split.node, 1};
+  Fetch(Op("pq", "Mul", {p, q}));
+  Fetch(Op("qp", "Mul", {q, p}));
+  Fetch(Op("pp", "Mul", {p, p}));
+  Fetch(Op("qq", "Mul", {q, q}));
+  Cse();
+  EXPECT_EQ(Changes("cse"), 1);
+  EXPECT_EQ(g_.FindNode("qp"), nullptr);
+}
+
+TEST_F(CseTest, WhatMustStayInOrderStaysTwo) {
+  const Endpoint x = In("x"), y = In("y"), z = In("z");
+  const auto pair = [&](Endpoint a, Endpoint b) {
+    Fetch(a);
+    Fetch(b);
+  };
+  pair(Op("wait1", "Mul", {x, y}, {}, {z.node}),
+       Op("wait2", "Mul", {y, x}, {}, {z.node}));
+  // The order of a sum of three decides how it is rounded.
+  pair(Op("three1", "AddN", {x, y, z}), Op("three2", "AddN", {y, x, z}));
+  pair(Op("two1", "AddN", {x, y}), Op("two2", "AddN", {y, x}));
+  const Endpoint s = In("s", {}, DT_STRING), t = In("t", {}, DT_STRING);
+  pair(Op("text1", "Add", {s, t}), Op("text2", "Add", {t, s}));
+  Cse();
+  EXPECT_EQ(Changes("cse"), 1);
+  EXPECT_TRUE(g_.FindNode("two1") == nullptr || g_.FindNode("two2") == nullptr);
+}
+
 TEST_F(CseTest, WhatIsNotPureStays) {
   const Endpoint x = In("x"), x2 = In("x2");
   const auto stateful = [&](const std::string& name) {

@@ -112,7 +112,6 @@ std::optional<Expression> Expander::Operand(const Node& n, int i) {
 }
 
 std::optional<Expression> Expander::ExpandNode(const Node& n) {
-  const std::string& op = n.type_string();
   switch (n.traits().arithmetic) {
     case ArithmeticOp::kBiasAdd: {
       // Along the last dim it is an addition.
@@ -140,24 +139,25 @@ std::optional<Expression> Expander::ExpandNode(const Node& n) {
       }
       return Product(Operand(n, 0), by);
     }
-    default:
+    case ArithmeticOp::kNegate:
+      return Product(Operand(n, 0), Expression{{{}, -1.0}});
+    case ArithmeticOp::kSquare: {
+      const auto x = Operand(n, 0);
+      return Product(x, x);
+    }
+    case ArithmeticOp::kSquaredDifference: {
+      const auto d = Sum(Operand(n, 0), Operand(n, 1), -1);
+      return Product(d, d);
+    }
+    case ArithmeticOp::kPower: {
+      const std::optional<double> power = ScalarInput(n, 1, rank_);
+      if (!power || (*power != 2 && *power != 3)) return std::nullopt;
+      const auto x = Operand(n, 0);
+      const auto square = Product(x, x);
+      return *power == 2 ? square : Product(square, x);
+    }
+    case ArithmeticOp::kNone:
       break;
-  }
-  if (op == "Neg") return Product(Operand(n, 0), Expression{{{}, -1.0}});
-  if (op == "Square") {
-    const auto x = Operand(n, 0);
-    return Product(x, x);
-  }
-  if (op == "SquaredDifference") {
-    const auto d = Sum(Operand(n, 0), Operand(n, 1), -1);
-    return Product(d, d);
-  }
-  if (op == "Pow") {
-    const std::optional<double> power = ScalarInput(n, 1, rank_);
-    if (!power || (*power != 2 && *power != 3)) return std::nullopt;
-    const auto x = Operand(n, 0);
-    const auto square = Product(x, x);
-    return *power == 2 ? square : Product(square, x);
   }
   return std::nullopt;
 }

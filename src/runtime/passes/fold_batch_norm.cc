@@ -119,6 +119,11 @@ bool ApplyBatchNorm(const Linear& l, const Node& n, Affine* a) {
   return true;
 }
 
+bool IsLinear(ArithmeticOp what) {
+  return what == ArithmeticOp::kAdd || what == ArithmeticOp::kSub ||
+         what == ArithmeticOp::kMul || what == ArithmeticOp::kDiv;
+}
+
 // Puts node `n`, which reads the value so far as input `input`, into `a`;
 // false, `a` unchanged, if it is no scale or shift.
 bool Apply(const Linear& l, const Node& n, int input, Affine* a) {
@@ -136,8 +141,7 @@ bool Apply(const Linear& l, const Node& n, int input, Affine* a) {
       return false;
     }
     v = Values(*bias);
-  } else if (what == ArithmeticOp::kNone ||
-             (what == ArithmeticOp::kDiv && input != 0) ||
+  } else if (!IsLinear(what) || (what == ArithmeticOp::kDiv && input != 0) ||
              !PerChannel(l, n, 1 - input, &v)) {
     return false;
   }

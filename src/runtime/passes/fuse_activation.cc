@@ -154,11 +154,7 @@ class Finder {
     std::vector<Endpoint> found = {e};
     for (size_t i = 0; i < found.size() && found.size() < kMaxBefore; ++i) {
       const Node& n = *found[i].node;
-      const std::string& op = n.type_string();
-      if (n.traits().arithmetic == ArithmeticOp::kNone && op != "Neg" &&
-          op != "Square" && op != "Pow") {
-        continue;
-      }
+      if (n.traits().arithmetic == ArithmeticOp::kNone) continue;
       for (const Edge* in : n.data_inputs()) {
         if (in == nullptr) continue;
         const Endpoint from = {in->src(), in->src_output()};

@@ -2,10 +2,11 @@
 // once. A chain begins anywhere and goes on while the value has one reader, is
 // not asked for by the step, and keeps its shape and type: the other operand of
 // a binary op must surely have the chain's shape, be one element, or be a row
-// that is repeated. Results keep every bit.
+// that is repeated. Results keep every bit. An op whose library registered no
+// loops (headrace/elementwise.h) stays out.
 //
-// A chain that ends in an Assign, AssignAdd or AssignSub of a variable by
-// reference takes it in: what sparse updates of optimizers and moving averages
+// A chain that ends in an update of a variable by reference (Assign, AssignAdd,
+// AssignSub) takes it in: what sparse updates of optimizers and moving averages
 // consist of. Such a chain may read references. The node reads them later than
 // the chain's nodes did, but nothing can be ordered between the two: who waits
 // for a node of the chain waits for all of it.
@@ -18,6 +19,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "base/interrupt.h"
 #include "graph/algorithm.h"
+#include "headrace/elementwise_loops.h"
 #include "runtime/passes/expression.h"
 #include "runtime/passes/rewrite.h"
 #include "runtime/passes/symbolic_shape.h"
@@ -90,8 +92,18 @@ class Chains {
   }
 
   static bool IsAssign(const Node& n) {
-    const std::string& op = n.type_string();
-    return op == "Assign" || op == "AssignAdd" || op == "AssignSub";
+    return n.traits().variable_update != VariableUpdate::kNone;
+  }
+  // As _FusedAssign's attr "update" names it.
+  static const char* UpdateOf(const Node& n) {
+    switch (n.traits().variable_update) {
+      case VariableUpdate::kAdd:
+        return "AssignAdd";
+      case VariableUpdate::kSubtract:
+        return "AssignSub";
+      default:
+        return "Assign";
+    }
   }
 
   // `refs`: it may read references.
@@ -107,7 +119,8 @@ class Chains {
       const DataType type = e->src()->output_type(e->src_output());
       if ((refs ? RemoveRefType(type) : type) != n.output_type(0)) return false;
     }
-    return true;
+    return n.traits().elementwise == Elementwise::kNo ||
+           HasLoop(n.op_def(), n.output_type(0));
   }
   static bool ReadsRefs(const Node& n) { return !IsCandidate(n, false); }
 
@@ -206,7 +219,7 @@ class Chains {
     std::vector<Endpoint> inputs = chain.inputs;
     if (chain.assign != nullptr) {
       def.op = kFusedAssign;
-      def.attrs.Set("update", chain.assign->type_string());
+      def.attrs.Set("update", UpdateOf(*chain.assign));
       bool validates = true;
       if (chain.assign->attrs().Get("validate_shape", &validates).ok()) {
         def.attrs.Set("validate_shape", validates);

@@ -1,8 +1,42 @@
 #include "absl/strings/str_join.h"
+#include "headrace/elementwise.h"
+#include "headrace/op.h"
 #include "runtime/passes/pass_test_util.h"
 
 namespace headrace {
 namespace {
+
+// Ops with public headers alone: with loops of both types, of float, and none.
+#define TEST_UNARY_OP(NAME)       \
+  REGISTER_OP(NAME)               \
+      .Input("x: T")              \
+      .Output("y: T")             \
+      .Attr("T: {float, double}") \
+      .KeepsShape()               \
+      .Elementwise()
+TEST_UNARY_OP("TestChainLoops");
+TEST_UNARY_OP("TestChainFloatLoop");
+TEST_UNARY_OP("TestChainNoLoops");
+#undef TEST_UNARY_OP
+
+struct TestHalveFn {
+  template <typename T>
+  static T Apply(T x) {
+    return x / T(2);
+  }
+};
+HR_REGISTER_UNARY("TestChainLoops", TestHalveFn, float, double);
+HR_REGISTER_UNARY("TestChainFloatLoop", TestHalveFn, float);
+
+// An assignment with another name.
+REGISTER_OP("TestChainUpdate")
+    .Input("ref: Ref(T)")
+    .Input("value: T")
+    .Output("output_ref: Ref(T)")
+    .Attr("T: {float, double}")
+    .SetShapeFn(shape_inference::UnchangedShape)
+    .WritesState()
+    .Updates(VariableUpdate::kSubtract);
 
 TEST_F(PassTest, ChainsOfElementwiseOpsBecomeOneNode) {
   const Endpoint x = In("x", {-1, 8, 8, 4});
@@ -102,6 +136,42 @@ TEST_F(PassTest, AnAssignmentTakesInTheChainThatItEnds) {
             "faded = _FusedAssign(m, m, rate)\n"
             "updated = _FusedAssign(v, faded, rate, rate)\n"
             "fetch_updated_0 = _Retval(updated)\n");
+}
+
+TEST_F(PassTest, AnUpdateIsKnownByItsTrait) {
+  const Endpoint v = Op("v", "VariableV2", {},
+                        {{"dtype", DT_FLOAT}, {"shape", TensorShape({2, 3})}});
+  const Endpoint half = Op("half", "TestChainLoops", {In("x", {2, 3})});
+  Fetch(Op("update", "TestChainUpdate", {v, half}));
+  EXPECT_EQ(Run("fuse_elementwise"),
+            "v = VariableV2()\n"
+            "update = _FusedAssign(v, x)\n"
+            "fetch_update_0 = _Retval(update)\n");
+  std::string update;
+  EXPECT_EQ(g_.FindNode("update")->attrs().Get("update", &update), OkStatus());
+  EXPECT_EQ(update, "AssignSub");
+}
+
+TEST_F(PassTest, OpsGoIntoAChainIfTheyHaveLoops) {
+  const struct {
+    const char* op;
+    DataType type;
+    bool fused;
+  } cases[] = {{"TestChainLoops", DT_FLOAT, true},
+               {"TestChainLoops", DT_DOUBLE, true},
+               {"TestChainFloatLoop", DT_FLOAT, true},
+               {"TestChainFloatLoop", DT_DOUBLE, false},
+               {"TestChainNoLoops", DT_FLOAT, false}};
+  int count = 0;
+  for (const auto& c : cases) {
+    const std::string name = StrCat("case", count++);
+    const Endpoint x = In(name + "_x", {-1, 4}, c.type);
+    Fetch(Op(name, c.op, {Op(name + "_neg", "Neg", {x})}));
+    Run("fuse_elementwise");
+    EXPECT_EQ(g_.FindNode(name)->type_string(),
+              c.fused ? "_FusedElementwise" : c.op)
+        << c.op << " of " << DataTypeString(c.type);
+  }
 }
 
 TEST_F(PassTest, LongChainsAreCut) {

@@ -25,9 +25,7 @@ constexpr char kFused[] = "_FusedLayerNorm";
 constexpr int kX = 0, kMean = 1, kReciprocal = 2, kParameter = 3;
 
 bool IsArithmetic(const Node& n) {
-  const std::string& op = n.type_string();
-  return n.traits().arithmetic != ArithmeticOp::kNone || op == "Neg" ||
-         op == "Square" || op == "SquaredDifference" || op == "Pow";
+  return n.traits().arithmetic != ArithmeticOp::kNone;
 }
 
 class Finder {

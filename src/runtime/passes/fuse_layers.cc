@@ -206,6 +206,7 @@ class Fuser {
     Node* const n = e->dst();
     const ActivationTraits& activation = n->traits().activation;
     if (activation.kind == ActivationTraits::kNone ||
+        !rewriter_.CanFuse(*m->chain[0], n->op_def()) ||
         (activation.parameter != nullptr &&
          !n->attrs().Get(activation.parameter, &m->parameter).ok())) {
       return;

@@ -1,7 +1,37 @@
+#include "framework/kernel/host_device.h"
+#include "headrace/op.h"
 #include "runtime/passes/pass_test_util.h"
 
 namespace headrace {
 namespace {
+
+// An activation with a schema, and no loops that a fused node could run.
+REGISTER_OP("TestFuseLoopless")
+    .Input("features: T")
+    .Output("activations: T")
+    .Attr("T: {float, double}")
+    .KeepsShape()
+    .Elementwise()
+    .Activation(ActivationFunction());
+
+// A device that says what its fused kernels apply.
+class ChoosyDevice : public HostDevice {
+ public:
+  ChoosyDevice(const std::string& type, int id, std::string activation)
+      : HostDevice(
+            {.name = StrCat("/job:a/replica:0/task:0/device:", type, ":", id),
+             .device_type = type,
+             .memory_limit = 1,
+             .incarnation = 1},
+            ThreadPool::Global()),
+        activation_(std::move(activation)) {}
+  bool CanFuse(const OpDef& activation) const override {
+    return activation.name == activation_;
+  }
+
+ private:
+  const std::string activation_;
+};
 
 TEST_F(PassTest, BiasShortcutAndActivationGoIntoTheDeeperConvolution) {
   const Endpoint x = In("x", {-1, -1, -1, 4});
@@ -128,6 +158,51 @@ TEST_F(PassTest, NodesForOtherDevicesAreNotMerged) {
   Fetch(bias);
   Run("fuse_conv");
   EXPECT_EQ(Changes("fuse_conv"), 0);
+}
+
+TEST_F(PassTest, AnActivationIsFusedIfEveryPossibleDeviceCanApplyIt) {
+  HostDevice cpu({.name = "/job:a/replica:0/task:0/device:CPU:0",
+                  .device_type = "CPU",
+                  .memory_limit = 1,
+                  .incarnation = 1},
+                 ThreadPool::Global());
+  ChoosyDevice other("CPU", 1, "Elu");
+  ChoosyDevice gpu("GPU", 0, "");  // has no kernels of layers here
+  const std::vector<const Device*> all = {&cpu, &other, &gpu};
+  const struct {
+    std::vector<const Device*> devices;
+    const char *device, *op;
+    bool fused;
+  } cases[] = {
+      {{}, "", "Tanh", true},
+      {{}, "", "TestFuseLoopless", false},
+      {{&cpu}, "", "TestFuseLoopless", false},
+      {{&cpu}, "", "Relu6", true},
+      {{&cpu, &gpu}, "", "Tanh", true},
+      {all, "", "Elu", true},
+      {all, "", "Tanh", false},
+      {all, "/cpu:0", "Tanh", true},
+      {all, "/cpu:1", "Tanh", false},
+      {all, "/cpu:1", "Elu", true},
+      // Of those that are asked for none can run the layer.
+      {all, "/gpu:0", "Elu", false},
+      {{&cpu}, "/cpu:7", "Tanh", true},
+  };
+  const Endpoint w = Weights("w", {4, 2});
+  int count = 0;
+  for (const auto& c : cases) {
+    context_.devices = c.devices;
+    const std::string name = StrCat("case", count++);
+    const Endpoint product =
+        Op(name + "_product", "MatMul", {In(name + "_x", {-1, 4}), w});
+    const Endpoint y = Op(name, c.op, {product});
+    g_.SetRequestedDevice(product.node, c.device);
+    g_.SetRequestedDevice(y.node, c.device);
+    Fetch(y);
+    Run("fuse_matmul");
+    EXPECT_EQ(g_.FindNode(name)->type_string(), c.fused ? "_FusedMatMul" : c.op)
+        << name << ": " << c.op << " on " << c.device;
+  }
 }
 
 }  // namespace

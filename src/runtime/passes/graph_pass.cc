@@ -1,6 +1,7 @@
 #include "runtime/passes/graph_pass.h"
 
 #include "base/interrupt.h"
+#include "base/log.h"
 #include "base/require_memory.h"
 #include "graph/algorithm.h"
 
@@ -64,6 +65,8 @@ Status RunGraphPasses(const GraphPassContext& context,
     GraphPassReport done = {pass.name, disabled.contains(pass.name), 0};
     if (!done.off) {
       HR_RETURN_IF_ERROR(pass.run(context, graph, &done.changes));
+      HR_VLOG(1) << "pass " << pass.name << ": " << done.changes << " changes, "
+                 << graph->num_nodes() << " nodes left";
     }
     if (report != nullptr) report->push_back(done);
   }

@@ -11,12 +11,17 @@
 
 namespace headrace {
 
+class Device;
+
 inline constexpr char kLowerPrecisionPass[] = "lower_precision";
 inline constexpr char kPrecisionAttr[] = "_precision";
 
 struct GraphPassContext {
   // Names of nodes that must be run, whatever reads them: the step's targets.
   absl::flat_hash_set<std::string> targets;
+  // The devices on which the graph's nodes may be placed. Empty: not known, but
+  // their memory is the host's.
+  std::vector<const Device*> devices;
 };
 
 struct GraphPass {

@@ -6,6 +6,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "graph/constant_eval.h"
+#include "headrace/device.h"
+#include "headrace/elementwise_loops.h"
 #include "headrace/op_kernel.h"
 
 namespace headrace {
@@ -103,6 +105,25 @@ bool Rewriter::SamePlace(const Node& a, const Node& b) {
   return a.requested_device() == b.requested_device() && same("_class") &&
          a.attrs().Find("_kernel") == nullptr &&
          b.attrs().Find("_kernel") == nullptr;
+}
+
+bool Rewriter::CanFuse(const Node& n, const OpDef& activation) const {
+  if (context_.devices.empty()) return CanFuseOnHost(activation);
+  const std::vector<std::string> types =
+      KernelRegistry::Global()->SupportedDevices(n.def());
+  DeviceName wanted;
+  const bool is_named = DeviceName::Parse(n.requested_device(), &wanted).ok();
+  const auto can_fuse = [&](const Device* d) { return d->CanFuse(activation); };
+  std::vector<const Device*> possible;
+  for (const Device* d : context_.devices) {
+    if (is_named && wanted.Matches(d->parsed_name()) &&
+        absl::c_linear_search(types, d->device_type())) {
+      possible.push_back(d);
+    }
+  }
+  // The request is not met as it is: soft placement, or the body of a function.
+  return absl::c_all_of(possible.empty() ? context_.devices : possible,
+                        can_fuse);
 }
 
 StatusOr<Node*> Rewriter::AddConst(const Node& like, absl::string_view name,

@@ -46,6 +46,10 @@ class Rewriter {
   // asks for a kernel of its own.
   static bool SamePlace(const Node& a, const Node& b);
 
+  // Whether a fused node in the place of the layer `n` can apply `activation`,
+  // on every device on which it may be placed.
+  bool CanFuse(const Node& n, const OpDef& activation) const;
+
   // A constant that belongs to `like`: its device and source line.
   StatusOr<Node*> AddConst(const Node& like, absl::string_view name,
                            Tensor value);

@@ -1,16 +1,16 @@
 // Compiles plain loops for the vector units of the processor. The build is
 // baseline x86-64. Code marked here is also compiled for AVX2 (x86-64-v3) and
 // AVX-512 (x86-64-v4), and the best copy is chosen at run time. Contraction is
-// off everywhere, so all copies compute the same bits.
+// off in the whole build, so all copies compute the same bits; a library of ops
+// that wants this is compiled with -ffp-contract=off, too.
 //
 //   RunSimd([&] { for (int64_t i = 0; i < n; ++i) y[i] = f(x[i]); });
 //
 // Functions that the lambda calls are compiled with it if their bodies are
 // visible. A call costs about 2 ns. GCC's vector types must not be wider than
-// the registers (see simd_width.h): GCC would compute them one number at a
-// time.
-#ifndef HEADRACE_KERNELS_LIB_SIMD_H_
-#define HEADRACE_KERNELS_LIB_SIMD_H_
+// the registers: GCC would compute them one number at a time.
+#ifndef HEADRACE_SIMD_H_
+#define HEADRACE_SIMD_H_
 
 #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && \
     !defined(__SANITIZE_ADDRESS__) && !defined(HEADRACE_TSAN) &&       \
@@ -65,4 +65,4 @@ inline void RunSimd(const F& f) {
 
 }  // namespace headrace
 
-#endif  // HEADRACE_KERNELS_LIB_SIMD_H_
+#endif  // HEADRACE_SIMD_H_
