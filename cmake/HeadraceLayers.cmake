@@ -169,14 +169,24 @@ endif()
 set_source_files_properties(${CMAKE_SOURCE_DIR}/src/base/version.cc PROPERTIES
   COMPILE_DEFINITIONS HEADRACE_VERSION="${PROJECT_VERSION}")
 
+# hr_link_layers(target layer...): the layers' objects, and the messages.
+function(hr_link_layers target)
+  target_link_libraries(${target} PRIVATE hr_proto)
+  foreach(layer ${ARGN})
+    get_property(rooms GLOBAL PROPERTY HEADRACE_${layer}_ROOMS)
+    target_link_libraries(${target} PRIVATE
+      ${rooms} $<TARGET_NAME_IF_EXISTS:hr_${layer}>)
+  endforeach()
+  # base/wrapped_new.cc and base/wrapped_guards.cc stand before these.
+  foreach(name _Znwm _Znam _ZnwmSt11align_val_t
+          __cxa_guard_acquire __cxa_guard_release __cxa_guard_abort)
+    target_link_options(${target} PRIVATE -Wl,--wrap=${name})
+  endforeach()
+endfunction()
+
 # libheadrace.so exports namespace headrace and nothing else.
 add_library(headrace SHARED)
-target_link_libraries(headrace PRIVATE hr_proto)
-foreach(layer ${HEADRACE_LIBRARY_LAYERS})
-  get_property(rooms GLOBAL PROPERTY HEADRACE_${layer}_ROOMS)
-  target_link_libraries(headrace PRIVATE
-    ${rooms} $<TARGET_NAME_IF_EXISTS:hr_${layer}>)
-endforeach()
+hr_link_layers(headrace ${HEADRACE_LIBRARY_LAYERS})
 target_link_libraries(headrace PUBLIC hr_deps PRIVATE ${HEADRACE_XSMM_ARCHIVES})
 set(exports ${CMAKE_SOURCE_DIR}/cmake/headrace.map)
 target_link_options(headrace PRIVATE -Wl,-Bsymbolic-functions
@@ -186,11 +196,6 @@ if((HEADRACE_MOLD OR HEADRACE_LLD) AND NOT HEADRACE_SANITIZE)
 endif()
 include(HeadraceRelr)
 hr_relr(headrace)
-# base/wrapped_new.cc and base/wrapped_guards.cc stand before these.
-foreach(name _Znwm _Znam _ZnwmSt11align_val_t
-        __cxa_guard_acquire __cxa_guard_release __cxa_guard_abort)
-  target_link_options(headrace PRIVATE -Wl,--wrap=${name})
-endforeach()
 set_target_properties(headrace PROPERTIES
   LINKER_LANGUAGE CXX LINK_DEPENDS ${exports})
 

@@ -1,10 +1,23 @@
 # tests/<layer>_test: all src/<layer>/**/*_test.cc, one binary and one CTest
 # entry a layer; the kernels' tests run as two shards, and again as on lesser
-# processors.
+# processors. The lower layers' tests are linked with their layer and those below
+# it alone, so they have no kernels but their own. Of the runtime's, those of
+# passes that fuse nodes are a binary of their own, fusion_test, with the library:
+# which kernels there are decides what such a pass does.
 enable_testing()
 find_package(GTest REQUIRED)
 
-foreach(layer ${HEADRACE_LAYERS} cc distributed gpu cuda)
+set(HEADRACE_BELOW_base base)
+set(HEADRACE_BELOW_framework base framework)
+set(HEADRACE_BELOW_ops base framework ops)
+set(HEADRACE_BELOW_device base framework device)
+set(HEADRACE_BELOW_graph base framework ops graph)
+set(HEADRACE_BELOW_gradients base framework ops graph gradients)
+set(HEADRACE_BELOW_runtime base framework ops graph gradients device runtime)
+
+set(fusion_tests "/passes/(fold|fuse|sum|lower)_[a-z_]*_test\\.cc$")
+
+foreach(layer ${HEADRACE_LAYERS} fusion cc distributed gpu cuda)
   if(layer STREQUAL "gpu")
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS
       ${CMAKE_SOURCE_DIR}/src/*_test.cc)
@@ -13,10 +26,14 @@ foreach(layer ${HEADRACE_LAYERS} cc distributed gpu cuda)
   elseif(layer STREQUAL "cuda")
     file(GLOB sources CONFIGURE_DEPENDS
       ${CMAKE_SOURCE_DIR}/src/device/gpu/cuda/*_test.cc)
+  elseif(layer STREQUAL "fusion")
+    file(GLOB sources CONFIGURE_DEPENDS
+      ${CMAKE_SOURCE_DIR}/src/runtime/passes/*_test.cc)
+    list(FILTER sources INCLUDE REGEX "${fusion_tests}")
   else()
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS
       ${CMAKE_SOURCE_DIR}/src/${layer}/*_test.cc)
-    list(FILTER sources EXCLUDE REGEX "/gpu/")
+    list(FILTER sources EXCLUDE REGEX "/gpu/|${fusion_tests}")
   endif()
   set(plugin ${layer})
   if(layer STREQUAL "gpu")
@@ -29,8 +46,13 @@ foreach(layer ${HEADRACE_LAYERS} cc distributed gpu cuda)
   add_executable(${layer}_test ${sources})
   add_dependencies(${layer}_test hr_proto_headers)
   target_compile_options(${layer}_test PRIVATE $<$<CONFIG:Release>:-O1>)
-  target_link_libraries(${layer}_test PRIVATE
-    headrace GTest::gtest GTest::gtest_main)
+  if(HEADRACE_BELOW_${layer})
+    hr_link_layers(${layer}_test ${HEADRACE_BELOW_${layer}})
+    target_link_libraries(${layer}_test PRIVATE hr_deps)
+  else()
+    target_link_libraries(${layer}_test PRIVATE headrace)
+  endif()
+  target_link_libraries(${layer}_test PRIVATE GTest::gtest GTest::gtest_main)
   if(layer MATCHES "^(distributed|gpu|cuda)$")
     target_link_libraries(${layer}_test PRIVATE headrace_${plugin})
   elseif(layer STREQUAL "cc")

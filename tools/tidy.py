@@ -48,7 +48,7 @@ def changes_since(revision):
     listed = (git("diff", "--name-only", "--diff-filter=d", revision) or ""
               ) + "\n" + (git("ls-files", "--others", "--exclude-standard") or "")
     return sorted({path for path in listed.split("\n")
-                   if path.startswith(FOLDERS) and "/gpu/" not in path
+                   if path.startswith(FOLDERS)
                    and path.endswith((".cc", ".h"))})
 
 

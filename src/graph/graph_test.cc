@@ -174,6 +174,12 @@ TEST(GraphTest, EvaluatesConstantInputsOfShapeFunctions) {
               absl::StatusCode::kInvalidArgument, "");
 }
 
+TEST(GraphTest, OnlyTheKernelsOfTestsAreLinked) {
+  for (const KernelRegistry::Info& k : KernelRegistry::Global()->All()) {
+    EXPECT_NE(k.op.find("Test"), std::string::npos) << k.op;
+  }
+}
+
 TEST(GraphTest, FollowsPartlyKnownShapes) {
   Graph g;
   const Endpoint x = Placeholder(&g, "x", DT_FLOAT, {-1, 28, 28, 3});

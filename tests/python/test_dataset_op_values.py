@@ -426,3 +426,45 @@ def test_random_numbers_depend_on_the_seeds_alone(name):
     assert first == draw(1, 2) != draw(2, 1)
     assert 0 <= min(first) and 2 ** 31 < max(first) < 2 ** 32
     assert abs(np.mean(first) / 2 ** 31 - 1) < .15
+
+
+def feature(**kinds):
+    """A Feature, of for example int64_list=[1, 2]."""
+    made = tf.train.Feature()
+    for kind, values in kinds.items():
+        getattr(made, kind).value.extend(values)
+    return made
+
+
+@pytest.mark.parametrize("op, attrs", [
+    ("ParseExampleDataset", {"sloppy": False}),
+    ("ParseExampleDatasetV2", {"deterministic": "true"}),
+    ("ExperimentalParseExampleDataset", {"sloppy": False})])
+def test_batches_of_examples_are_parsed(op, attrs):
+    texts = [tf.train.Example(features=tf.train.Features(feature=f)).SerializeToString()
+             for f in [
+                 {"a": feature(int64_list=[7, 8]), "b": feature(float_list=[1, 2.5])},
+                 {"b": feature(float_list=[.5])},
+                 {"a": feature(int64_list=[3, 4]), "c": feature(bytes_list=[b"x"])},
+                 {"c": feature(bytes_list=[b"yz"])}]]
+    batches = raw_ops.TensorSliceDataset([np.array(texts, object).reshape(2, 2)],
+                                         output_shapes=[[2]])
+    # In the order of their names: a is dense, b sparse, c dense.
+    kinds = dict(output_types=[tf.int64, tf.variant, tf.string],
+                 output_shapes=[[2, 2], [3], [2]])
+    parsed = getattr(raw_ops, op)(
+        batches, np.int64(2), [np.int64([-1, -2]), np.array(b"none", object)],
+        sparse_keys=["b"], dense_keys=["a", "c"], sparse_types=[tf.float32],
+        dense_shapes=[[2], []], **attrs, **kinds)
+    iterator = raw_ops.IteratorV2(shared_name="", container="", **kinds)
+    start = raw_ops.MakeIterator(parsed, iterator)
+    a, b, c = raw_ops.IteratorGetNext(iterator, **kinds)
+    fetches = [a, c, *raw_ops.DeserializeSparse(b, dtype=tf.float32)]
+    with tf.Session() as session:
+        session.run(start)
+        got = [[v.tolist() for v in session.run(fetches)] for _ in range(2)]
+        with pytest.raises(tf.errors.OutOfRangeError):
+            session.run(fetches)
+    assert got == [
+        [[[7, 8], [-1, -2]], [b"none", b"none"], [[0, 0], [0, 1], [1, 0]], [1, 2.5, .5], [2, 2]],
+        [[[3, 4], [-1, -2]], [b"x", b"yz"], [], [], [2, 0]]]

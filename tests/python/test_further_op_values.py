@@ -283,3 +283,154 @@ def test_functions_are_called_elsewhere():
         x = tf.placeholder(tf.float32, [2])
         called = raw_ops.RemoteCall("/device:CPU:0", [x], Tout=[tf.float32], f=square.name)
         expect_close(session.run(called, {x: [3, 4]})[0], [12, 20])
+
+
+def test_partitioned_calls():
+    with tf.Graph().as_default(), tf.Session() as session:
+        both = tf.headrace.Defun(tf.float32, tf.int32)(
+            lambda x, n: (x * tf.cast(n, tf.float32), n + 1))
+        both.add_to_graph(tf.get_default_graph())
+        x, n = tf.placeholder(tf.float32, [2]), tf.placeholder(tf.int32, [])
+        called = raw_ops.PartitionedCall([x, n], Tout=[tf.float32, tf.int32], f=both.name)
+        traced = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE)
+        for options in (None, traced):
+            product, following = session.run(called, {x: [3, 4], n: 5}, options=options,
+                                             run_metadata=tf.RunMetadata())
+            expect_close(product, [15, 20])
+            assert following == 6
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int16, np.int32, np.int64, np.uint8,
+                                   np.uint16, np.uint32, np.uint64])
+def test_numbers_are_hashed_as_their_digits(dtype):
+    x = np.array([0, 1, np.iinfo(dtype).min, np.iinfo(dtype).max, 42], dtype)
+    wanted = run_op("StringToHashBucketFast", x.astype(str).astype(object), num_buckets=1009)
+    with tf.Graph().as_default(), tf.Session() as session:
+        fed = tf.placeholder(dtype, x.shape)
+        node = tf.NodeDef(name="hashed", op="_TensorToHashBucketFast", input=["fed"])
+        node.attr["T"].type = fed.dtype.as_datatype_enum
+        node.attr["num_buckets"].i = 1009
+        hashed, = tf.import_graph_def(tf.GraphDef(node=[node]), {"fed": fed}, ["hashed:0"])
+        assert session.run(hashed, {fed: x}).tolist() == wanted.tolist()
+
+
+@pytest.mark.parametrize("dtype", [np.bool_, np.float16, np.float32, np.float64, np.int8,
+                                   np.int16, np.int32, np.int64])
+def test_comparisons_are_packed_into_bits(dtype):
+    x = np.random.RandomState(1).randint(-3, 4, [2, 3, 16])
+    x = (x > 0) if dtype == np.bool_ else x.astype(dtype)
+    threshold = dtype(False if dtype == np.bool_ else 1)
+    wanted = np.packbits(x > threshold, axis=-1)
+    got = run_op("CompareAndBitpack", x, threshold)
+    assert got.dtype == np.uint8 and got.tolist() == wanted.tolist()
+
+
+def distance(a, b):
+    """Levenshtein's, of two lists."""
+    row = list(range(len(b) + 1))
+    for i, x in enumerate(a, 1):
+        last, row[0] = row[0], i
+        for j, y in enumerate(b, 1):
+            last, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, last + (x != y))
+    return row[-1]
+
+
+def sparse_rows(rows, dtype):
+    indices = [[i, j] for i, row in enumerate(rows) for j in range(len(row))]
+    return (np.int64(indices).reshape(-1, 2), np.array(sum(rows, []), dtype),
+            np.int64([len(rows), 6]))
+
+
+@pytest.mark.parametrize("dtype", TYPES + [np.uint32, np.uint64, np.bool_, np.complex64,
+                                           np.complex128, np.object_])
+@pytest.mark.parametrize("normalize", [False, True])
+def test_edit_distances(dtype, normalize):
+    hypothesis = [[1, 0, 1, 1, 0], [1, 1], [0, 1, 0], []]
+    truth = [[1, 1, 0, 0], [1, 1], [1, 0, 1, 0, 1], [0]]
+    if dtype == np.object_:
+        hypothesis, truth = [[["no", "yes"][v] for v in row] for row in hypothesis], [
+            [["no", "yes"][v] for v in row] for row in truth]
+    wanted = [distance(a, b) / (len(b) if normalize else 1)
+              for a, b in zip(hypothesis, truth)]
+    got = run_op("EditDistance", *sparse_rows(hypothesis, dtype), *sparse_rows(truth, dtype),
+                 normalize=normalize)
+    expect_close(got, wanted)
+
+
+def test_edit_distances_of_bfloat16():
+    x, y = [np.float32(v) for v in ([1, .5, 2], [1, 2])]
+    with tf.Graph().as_default(), tf.Session() as session:
+        fed = [tf.placeholder(tf.float32, v.shape) for v in (x, y)]
+        a, b = (tf.cast(f, tf.bfloat16) for f in fed)
+        got = raw_ops.EditDistance(np.int64([[0, 0], [0, 1], [0, 2]]), a, np.int64([1, 3]),
+                                   np.int64([[0, 0], [0, 1]]), b, np.int64([1, 3]),
+                                   normalize=False)
+        assert session.run(got, dict(zip(fed, (x, y)))).tolist() == [1]
+
+
+@pytest.mark.parametrize("padding, stride", [("SAME", 1), ("VALID", 2)])
+def test_quantized_depthwise_convolutions_with_a_bias(padding, stride):
+    """The sums are whole numbers: only the bias is rounded, to the result's unit."""
+    random = np.random.RandomState(3)
+    image = random.randint(0, 256, [2, 5, 6, 3]).astype(np.uint8)
+    kernel = random.randint(-127, 128, [3, 3, 3, 2]).astype(np.int8)
+    bias = random.uniform(-9, 9, [6]).astype(np.float32)
+    with tf.Graph().as_default(), tf.Session() as session:
+        fed_image, fed_kernel = (tf.placeholder(v.dtype, v.shape) for v in (image, kernel))
+        out = raw_ops.QuantizedDepthwiseConv2DWithBias(
+            raw_ops.Bitcast(fed_image, type=tf.quint8),
+            raw_ops.Bitcast(fed_kernel, type=tf.qint8), bias,
+            np.float32(0), np.float32(5.1), np.float32(-2.54), np.float32(2.54),
+            strides=[1, stride, stride, 1], padding=padding)
+        got, low, high = session.run(
+            [raw_ops.Bitcast(out.output, type=tf.int32), out.min_output, out.max_output],
+            {fed_image: image, fed_kernel: kernel})
+    unit = .02 * .02  # 5.1 / 255 and 2.54 / 127
+    expect_close([low, high], [-unit * 2 ** 31, unit * 2 ** 31], 1e-5)
+    wanted = run_op("DepthwiseConv2dNative", image.astype(np.float64),
+                    kernel.astype(np.float64), strides=[1, stride, stride, 1],
+                    padding=padding) + bias / unit
+    assert got.dtype == np.int32
+    expect_close(got, wanted, 0, 1)
+
+
+@pytest.mark.parametrize("seeds, covered, boxes, wanted", [
+    ((3, 5), .1, [[.1, .2, .7, .9]], [(5, 7, 27, 30), (11, 28, 23, 22), (10, 10, 28, 43)]),
+    ((7, 1), .9, [[.1, .2, .7, .9], [0, 0, .3, .2]],
+     [(0, 3, 40, 51), (3, 5, 31, 47), (0, 1, 40, 52)]),
+    ((11, 4), .5, [], [(3, 13, 32, 40), (7, 0, 30, 59), (2, 2, 31, 48)])])
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.int16, np.int32, np.int64])
+def test_crops_of_a_seed_are_those_of_tensorflow(seeds, covered, boxes, wanted, dtype):
+    """Recorded with TensorFlow 1.15.5; 2.21 gives the same."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        crop = raw_ops.SampleDistortedBoundingBox(
+            np.array([40, 60, 3], dtype),
+            np.float32(boxes).reshape(1 if boxes else 0, len(boxes), 4),
+            seed=seeds[0], seed2=seeds[1], min_object_covered=covered,
+            aspect_ratio_range=[.5, 2.], area_range=[.1, .9], max_attempts=50,
+            use_image_if_no_bounding_boxes=True)
+        for top, left, height, width in wanted:
+            begin, size, box = session.run(list(crop))
+            assert begin.dtype == size.dtype == dtype
+            assert begin.tolist() == [top, left, 0]
+            assert size.tolist()[:2] == [height, width]
+            expect_close(box, [[[top / 40, left / 60, (top + height) / 40,
+                                 (left + width) / 60]]])
+
+
+def test_arrays_of_gradients_have_longer_elements():
+    with tf.Graph().as_default(), tf.Session() as session:
+        handle, flow = raw_ops.TensorArrayV3(np.int32(2), dtype=tf.float32,
+                                             element_shape=[3])
+        with tf.control_dependencies([flow]):
+            grad, grad_flow = raw_ops.TensorArrayGradWithShape(
+                handle, flow, np.int32([2]), source="gradients")
+        rows = np.arange(12, dtype=np.float32).reshape(2, 2, 3)
+        for _ in range(2):  # what is written to a gradient is added
+            grad_flow = raw_ops.TensorArrayScatterV3(grad, np.int32([0, 1]), rows, grad_flow)
+        got = raw_ops.TensorArrayGatherV3(grad, np.int32([1, 0]), grad_flow,
+                                          dtype=tf.float32, element_shape=[2, 3])
+        expect_close(session.run(got), 2 * rows[::-1])
+        short = raw_ops.TensorArrayWriteV3(grad, np.int32(0), rows[0, 0], grad_flow)
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"\[2,3\]|\[3\]"):
+            session.run(short)

@@ -171,6 +171,12 @@ TEST(KernelTraits, AreAskedOnceWhenTheKernelIsMade) {
   EXPECT_EQ(times_asked, 1);
 }
 
+TEST(KernelRegistryTest, OnlyTheKernelsOfTestsAreLinked) {
+  for (const KernelRegistry::Info& k : KernelRegistry::Global()->All()) {
+    EXPECT_NE(k.op.find("Test"), std::string::npos) << k.op;
+  }
+}
+
 TEST(KernelTraits, ACallMayOutlastItsRunIfNothingSaysThatItKeepsState) {
   EXPECT_TRUE(MakeTraitsKernel("TraitsTest")->traits().may_outlast_run);
   for (const char* op :

@@ -54,7 +54,7 @@ void Append(const Tensor& t, DimVector* out) {
 Status ReadIntegers(const Tensor& t, std::string_view name, DimVector* out) {
   out->clear();
   out->reserve(t.NumElements());
-  if (VisitType<int8_t, int16_t, uint16_t, int32_t, int64_t>(
+  if (VisitType<int8_t, uint8_t, int16_t, uint16_t, int32_t, int64_t>(
           t.dtype(), [&]<typename T>(T) { Append<T>(t, out); })) {
     return OkStatus();
   }

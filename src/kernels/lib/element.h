@@ -73,9 +73,9 @@ void ZeroElements(Tensor* t);
 // Sets elements [begin, begin + n) of `t` to the one element of `value`.
 void FillElements(const Tensor& value, Tensor* t, int64_t begin, int64_t n);
 
-// Reads the elements of an integer tensor (int8..int64, uint16) as int64.
-// InvalidArgument for any other type; the message uses `name`, the argument's
-// name.
+// Reads the elements of an integer tensor (int8..int64, uint8, uint16) as
+// int64. InvalidArgument for any other type; the message uses `name`, the
+// argument's name.
 Status ReadIntegers(const Tensor& t, std::string_view name, DimVector* out);
 // As ReadIntegers. The tensor must be a vector.
 Status ReadIntegerVector(const Tensor& t, std::string_view name,

@@ -524,9 +524,7 @@ class Dataset(Typed):
             factory = _func_graph.by_value(
                 self._variant_tensor, "_make_dataset",
                 finish=self._optimize_in)
-        except ValueError as error:
-            if "Cannot capture a stateful node" not in str(error):
-                raise
+        except _func_graph.StatefulCaptureError as error:
             raise ValueError(
                 "Failed to create a one-shot iterator for a dataset. "
                 "`Dataset.make_one_shot_iterator()` does not support datasets "

@@ -80,6 +80,10 @@ class TracedFunction:
         _add_function(outer, definition, body)
 
 
+class StatefulCaptureError(ValueError):
+    """A function that captures by value needs something with state."""
+
+
 def by_value(tensor, name, into=None, finish=None):
     """The name of a new function without arguments, of the tensor's graph or
     `into`, that gives `tensor`, which is computed in it once more. ValueError
@@ -100,8 +104,9 @@ def by_value(tensor, name, into=None, finish=None):
         # An Assert has no state, only an effect: a failure.
         if (op.op_def.is_stateful and not makes_datasets and
                 op.type != "Assert"):
-            raise ValueError("Cannot capture a stateful node (name:%s, type:%s)"
-                             " by value." % (op.name, op.type))
+            raise StatefulCaptureError(
+                "Cannot capture a stateful node (name:%s, type:%s)"
+                " by value." % (op.name, op.type))
         todo.extend(t.op for t in op.inputs)
         todo.extend(op.control_inputs)
     name = "%s_%d" % (name, next_number())
