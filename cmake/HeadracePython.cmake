@@ -21,6 +21,12 @@ target_link_libraries(_headrace PRIVATE headrace Python::NumPy)
 install(TARGETS _headrace headrace tensorflow tensorflow_framework
   COMPONENT python
   LIBRARY DESTINATION headrace EXCLUDE_FROM_ALL NAMELINK_SKIP)
+# What tf.sysconfig.get_include() names.
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/include/ DESTINATION headrace/include
+  COMPONENT python EXCLUDE_FROM_ALL)
+install(DIRECTORY ${CMAKE_BINARY_DIR}/gen/headrace DESTINATION headrace/include
+  COMPONENT python EXCLUDE_FROM_ALL
+  FILES_MATCHING PATTERN "*.pb.h" PATTERN "*_ops.h")
 # hr_package is what a package needs, hr_plugins the rest: those for GPUs take as
 # long as a third of the library, and a package may be without them.
 get_property(plugins GLOBAL PROPERTY HEADRACE_PLUGINS)

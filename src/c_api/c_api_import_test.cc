@@ -46,5 +46,56 @@ TEST(CApiImportTest, ConstantsBeyondTheBoundAreRefused) {
   TF_DeleteStatus(s);
 }
 
+class ImportOptionsTest : public CApiTest {
+ protected:
+  // Imports the constant "c" into the graph, which may have one.
+  void Import() {
+    const std::string bytes = GraphOfOneConstant();
+    const Buffer def(TF_NewBufferFromString(bytes.data(), bytes.size()));
+    TF_GraphImportGraphDef(g(), def.get(), options_, s());
+  }
+  bool Has(const char* name) {
+    return TF_GraphOperationByName(g(), name) != nullptr;
+  }
+  ~ImportOptionsTest() override { TF_DeleteImportGraphDefOptions(options_); }
+
+  TF_ImportGraphDefOptions* const options_ = TF_NewImportGraphDefOptions();
+};
+
+TEST_F(ImportOptionsTest, NamesAreMadeUnique) {
+  Import();
+  EXPECT_EQ(TF_GetCode(s()), TF_OK) << message();
+  Import();
+  EXPECT_EQ(TF_GetCode(s()), TF_INVALID_ARGUMENT);
+  EXPECT_NE(message().find("'c'"), message().npos) << message();
+  TF_ImportGraphDefOptionsSetUniquifyNames(options_, 1);
+  Import();
+  EXPECT_EQ(TF_GetCode(s()), TF_OK) << message();
+  EXPECT_TRUE(Has("c_1"));
+  TF_ImportGraphDefOptionsSetUniquifyNames(options_, 0);
+  Import();
+  EXPECT_EQ(TF_GetCode(s()), TF_INVALID_ARGUMENT);
+}
+
+TEST_F(ImportOptionsTest, PrefixesAreMadeUnique) {
+  TF_ImportGraphDefOptionsSetPrefix(options_, "p");
+  Import();
+  EXPECT_TRUE(Has("p/c"));
+  Import();
+  EXPECT_EQ(TF_GetCode(s()), TF_INVALID_ARGUMENT) << message();
+  TF_ImportGraphDefOptionsSetUniquifyPrefix(options_, 1);
+  Import();
+  EXPECT_EQ(TF_GetCode(s()), TF_OK) << message();
+  EXPECT_TRUE(Has("p_1/c"));
+}
+
+TEST_F(ImportOptionsTest, NodesWithoutADeviceGetTheDefault) {
+  TF_ImportGraphDefOptionsSetDefaultDevice(options_, "/device:CPU:0");
+  Import();
+  ASSERT_TRUE(Has("c")) << message();
+  EXPECT_STREQ(TF_OperationDevice(TF_GraphOperationByName(g(), "c")),
+               "/device:CPU:0");
+}
+
 }  // namespace
 }  // namespace c_api_test

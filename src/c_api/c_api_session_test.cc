@@ -93,6 +93,33 @@ TEST_F(CApiTest, ATokenStopsRuns) {
   TF_DeleteSession(session, s());
 }
 
+TEST_F(CApiTest, APartialRunGoesOn) {
+  TF_Operation *const a = Placeholder("a"), *const b = Placeholder("b");
+  TF_Operation* const sum = Add("sum", a, Const("two", 2));
+  TF_Operation* const all = Add("all", sum, b);
+  const TF_Output in[] = {{a, 0}, {b, 0}}, out[] = {{sum, 0}, {all, 0}};
+  TF_Session* const session = NewSession();
+  const char* handle = nullptr;
+  TF_SessionPRunSetup(session, in, 2, out, 2, nullptr, 0, &handle, s());
+  ASSERT_EQ(TF_GetCode(s()), TF_OK) << message();
+  const auto go_on = [&](int i, int32_t value, int fetch) {
+    const Tensor fed = Scalar(value);
+    TF_Tensor* const values[] = {fed.get()};
+    TF_Tensor* result = nullptr;
+    TF_SessionPRun(session, handle, &in[i], values, 1, &out[fetch], &result, 1,
+                   nullptr, 0, s());
+    return Tensor(result);
+  };
+  EXPECT_EQ(Value(go_on(0, 5, 0).get()), 7) << message();
+  EXPECT_EQ(go_on(0, 5, 1), nullptr);  // fed before
+  EXPECT_EQ(TF_GetCode(s()), TF_INVALID_ARGUMENT) << message();
+  EXPECT_EQ(Value(go_on(1, 10, 1).get()), 17) << message();
+  EXPECT_EQ(go_on(1, 10, 1), nullptr);  // it is over
+  EXPECT_EQ(TF_GetCode(s()), TF_INVALID_ARGUMENT) << message();
+  TF_DeletePRunHandle(handle);
+  TF_DeleteSession(session, s());
+}
+
 TEST_F(CApiTest, RunRefuses) {
   TF_Operation* x = Placeholder("x");
   TF_Operation* sum = Add("sum", x, x);

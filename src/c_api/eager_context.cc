@@ -46,7 +46,10 @@ Status NoServers(absl::string_view function) {
 
 Status NoCollectives(absl::string_view function) {
   return errors::Unimplemented(
-      function, ": collective ops between processes are not supported");
+      function,
+      ": an eager context runs collective ops among the devices of this "
+      "process; among processes run them in a graph, in sessions of servers "
+      "(TF_SetTarget)");
 }
 
 Status ContextOf(TFE_Context* ctx, absl::string_view function,

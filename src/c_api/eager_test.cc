@@ -472,6 +472,21 @@ TEST_F(EagerTest, NullArguments) {
       },
       [&] { TFE_AllocateHostTensor(ctx(), TF_FLOAT, nullptr, 2, s()); },
       [&] { TFE_TensorHandleDevicePointer(nullptr, s()); },
+      [&] { TFE_TensorHandleDeviceMemorySize(nullptr, s()); },
+      [&] { TFE_TensorHandleDeviceType(nullptr, s()); },
+      [&] { TFE_TensorHandleDeviceID(nullptr, s()); },
+      [&] { TFE_TensorHandleGetStatus(nullptr, s()); },
+      [&] { TFE_NewTensorHandleFromTensor(ctx(), nullptr, s()); },
+      [&] {
+        TFE_NewTensorHandleFromDeviceMemory(nullptr, nullptr, TF_FLOAT, nullptr,
+                                            2, nullptr, 0, nullptr, nullptr,
+                                            s());
+      },
+      [&] { TFE_ContextGetFunction(nullptr, "f", s()); },
+      [&] { TFE_ContextGetFunctionDef(nullptr, "f", nullptr, s()); },
+      [&] { TFE_ContextSetAsyncForThread(nullptr, 1, s()); },
+      [&] { TFE_ContextSetLogDevicePlacement(nullptr, 1, s()); },
+      [&] { TFE_ContextSetSoftDevicePlacement(nullptr, 1, s()); },
   };
   for (size_t k = 0; k < calls.size(); ++k) {
     TF_SetStatus(s(), TF_OK, "");
@@ -499,6 +514,32 @@ TEST_F(EagerTest, NullArguments) {
   TFE_OpSetAttrString(nullptr, "a", nullptr, 0);
   TFE_OpSetAttrFunction(nullptr, "a", nullptr);
   TFE_OpAddAttrs(nullptr, nullptr);
+  TFE_OpSetAttrBool(nullptr, "a", 1);
+  TFE_OpSetAttrFloat(nullptr, "a", 1);
+  TFE_OpSetAttrType(nullptr, "a", TF_FLOAT);
+  TFE_OpSetAttrIntList(nullptr, "a", nullptr, 1);
+  TFE_OpSetAttrFloatList(nullptr, "a", nullptr, 1);
+  TFE_OpSetAttrBoolList(nullptr, "a", nullptr, 1);
+  TFE_OpSetAttrTypeList(nullptr, "a", nullptr, 1);
+  TFE_OpSetAttrStringList(nullptr, "a", nullptr, nullptr, 1);
+  TFE_OpSetAttrFunctionName(nullptr, "a", nullptr, 1);
+  TFE_OpSetAttrFunctionList(nullptr, "a", nullptr, 1);
+  TFE_OpSetXLACompilation(nullptr, 1);
+  EXPECT_EQ(TFE_OpGetAttrs(nullptr), nullptr);
+  TFE_ContextAsyncClearError(nullptr);
+  TFE_ContextEnableGraphCollection(nullptr);
+  TFE_ContextDisableGraphCollection(nullptr);
+  TFE_ContextSetThreadLocalDevicePlacementPolicy(nullptr,
+                                                 TFE_DEVICE_PLACEMENT_WARN);
+  TFE_ContextGetDevicePlacementPolicy(nullptr);
+  EXPECT_EQ(TFE_GetContextId(nullptr), 0u);
+  TFE_HostAddressSpace(nullptr, nullptr);
+  TFE_ExecutorClearError(nullptr);
+  TFE_ExecutorIsAsync(nullptr);
+  TFE_CancellationManagerStartCancel(nullptr);
+  EXPECT_FALSE(TFE_CancellationManagerIsCancelled(nullptr));
+  EXPECT_FALSE(TFE_CancellationManagerIsCancelling(nullptr));
+  TFE_TensorHandleDataType(nullptr);
   TFE_ContextSetExecutorForThread(nullptr, nullptr);
   EXPECT_EQ(TFE_ContextGetExecutorForThread(nullptr), nullptr);
   EXPECT_EQ(TFE_TensorDebugInfoOnDeviceNumDims(nullptr), -1);

@@ -1,11 +1,16 @@
-// Gradients in place.
+// Gradients in place. Errors are those of TensorFlow's C API, which differ from
+// those of its Python API: an op without a gradient is an error unless
+// TensorFlow's C++ says that it has none.
 #include "headrace/gradients.h"
 
+#include "absl/container/flat_hash_set.h"
 #include "base/exceptions.h"
 #include "c_api/internal.h"
 
 using headrace::Endpoint;
 using headrace::Gradient;
+using headrace::GradientContext;
+using headrace::GradientEntry;
 using headrace::GradientOptions;
 using headrace::Graph;
 using headrace::MutexLock;
@@ -31,6 +36,119 @@ const Node* UserOf(const Graph& graph, const std::string& scope) {
   return found;
 }
 
+// Ops of which TensorFlow's C++ says that no gradient goes through them.
+bool StopsGradients(const std::string& op) {
+  static const auto* const ops =
+      new absl::flat_hash_set<std::string>{"ApproximateEqual",
+                                           "BroadcastGradientArgs",
+                                           "ConcatOffset",
+                                           "Const",
+                                           "DeleteSessionTensor",
+                                           "EditDistance",
+                                           "Equal",
+                                           "Floor",
+                                           "GetSessionHandle",
+                                           "GetSessionHandleV2",
+                                           "GetSessionTensor",
+                                           "Greater",
+                                           "GreaterEqual",
+                                           "InvertPermutation",
+                                           "Less",
+                                           "LessEqual",
+                                           "LogicalAnd",
+                                           "LogicalNot",
+                                           "LogicalOr",
+                                           "NonMaxSuppression",
+                                           "NonMaxSuppressionV2",
+                                           "NotEqual",
+                                           "OneHot",
+                                           "QueueClose",
+                                           "QueueDequeue",
+                                           "QueueDequeueMany",
+                                           "QueueDequeueUpTo",
+                                           "QueueEnqueue",
+                                           "QueueEnqueueMany",
+                                           "QueueSize",
+                                           "Rank",
+                                           "Shape",
+                                           "ShapeN",
+                                           "Size",
+                                           "Stack",
+                                           "StackClose",
+                                           "StackPop",
+                                           "StackPush",
+                                           "StopGradient",
+                                           "ZerosLike"};
+  return ops->contains(op);
+}
+
+Status CheckHasGradient(const Node& n) {
+  const GradientEntry* const entry =
+      headrace::GradientRegistry::Find(n.type_string());
+  if (entry == nullptr || entry->fn != nullptr ||
+      StopsGradients(n.type_string())) {
+    return OkStatus();
+  }
+  return errors::NotFound("No gradient defined for operation '", n.name(),
+                          "' (op type: ", n.type_string(),
+                          "): ", entry->reason);
+}
+
+// The nodes that ys depend on, whatever the types of the tensors between.
+absl::flat_hash_set<const Node*> NodesBehind(const EndpointList& ys) {
+  absl::flat_hash_set<const Node*> seen;
+  std::vector<const Node*> todo;
+  const auto add = [&](const Node* n) {
+    if (seen.insert(n).second) todo.push_back(n);
+  };
+  for (const Endpoint& y : ys) add(y.node);
+  while (!todo.empty()) {
+    const Node* const n = todo.back();
+    todo.pop_back();
+    for (const headrace::Edge* e : n->data_inputs()) {
+      if (e != nullptr) add(e->src());
+    }
+  }
+  return seen;
+}
+
+// Errors that a walk along trainable tensors does not find.
+Status CheckConnected(const EndpointList& ys, const EndpointList& xs) {
+  const auto behind = NodesBehind(ys);
+  for (const Endpoint& x : xs) {
+    if (!behind.contains(x.node)) {
+      return errors::InvalidArgument(
+          "Cannot compute the partial derivative for node '", x.node->name(),
+          "' as it's unreachable from the output node(s).");
+    }
+  }
+  for (const Endpoint& y : ys) {
+    const Status s = CheckHasGradient(*y.node);
+    if (s.ok()) continue;
+    const auto behind_y = NodesBehind({y});
+    for (const Endpoint& x : xs) {
+      if (x.node != y.node && behind_y.contains(x.node)) return s;
+    }
+  }
+  return OkStatus();
+}
+
+// InvalidArgument if "prefix/name" could not be imported.
+Status CheckPrefix(const Graph& graph, const std::string& prefix) {
+  if (prefix.empty() ||
+      !headrace::IsValidNodeName(prefix, /*allow_internal=*/false)) {
+    return errors::InvalidArgument(
+        "prefix [", prefix,
+        "] is no name scope: wanted [A-Za-z0-9.][A-Za-z0-9_.\\/>-]*");
+  }
+  if (const Node* const n = UserOf(graph, prefix)) {
+    return errors::InvalidArgument(
+        "prefix [", prefix,
+        "] conflicts with existing node in the graph named [", n->name(), "]");
+  }
+  return OkStatus();
+}
+
 Status AddGradients(Graph* graph, const char* prefix, const TF_Output* y,
                     int ny, const TF_Output* x, int nx, const TF_Output* dx,
                     TF_Output* dy) {
@@ -51,21 +169,22 @@ Status AddGradients(Graph* graph, const char* prefix, const TF_Output* y,
   HR_RETURN_IF_ERROR(check(grad_ys));
 
   GradientOptions options;
-  options.must_be_connected = true;
+  options.custom = [](GradientContext&, Node* n, const std::string&,
+                      absl::Span<const Gradient>, std::vector<Gradient>*,
+                      bool* handled) {
+    *handled = false;
+    return CheckHasGradient(*n);
+  };
   for (const Endpoint& e : grad_ys) options.grad_ys.push_back({.dense = e});
   if (prefix != nullptr) {
     options.scope = prefix;
-    if (const Node* const n = UserOf(*graph, options.scope)) {
-      return errors::InvalidArgument(
-          "prefix [", options.scope,
-          "] conflicts with existing node in the graph named [", n->name(),
-          "]");
-    }
+    HR_RETURN_IF_ERROR(CheckPrefix(*graph, options.scope));
   } else {
     for (int i = 1; UserOf(*graph, options.scope) != nullptr; ++i) {
       options.scope = headrace::StrCat("gradients_", i);
     }
   }
+  HR_RETURN_IF_ERROR(CheckConnected(ys, xs));
   std::vector<Gradient> gradients;
   HR_RETURN_IF_ERROR(
       headrace::AddSymbolicGradients(graph, ys, xs, options, &gradients));
@@ -76,7 +195,9 @@ Status AddGradients(Graph* graph, const char* prefix, const TF_Output* y,
           gradients[i].dense,
           headrace::DensifyGradient(graph, options, gradients[i]));
     }
-    dy[i] = headrace::c_api::ToOutput(gradients[i].dense);
+    if (!gradients[i].IsNone()) {
+      dy[i] = headrace::c_api::ToOutput(gradients[i].dense);
+    }
   }
   return OkStatus();
 }

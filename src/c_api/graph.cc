@@ -1,5 +1,6 @@
 // TF_Graph: its life, shapes, nodes and definitions.
 #include "c_api/internal.h"
+#include "c_api/live_objects.h"
 #include "framework/op/tensor_proto.h"
 #include "headrace/op.h"
 
@@ -65,9 +66,15 @@ Status NoOutput(const char* what, const TF_Output& o) {
 
 }  // namespace
 
-TF_Graph* TF_NewGraph() { return new TF_Graph; }
+TF_Graph* TF_NewGraph() {
+  auto made = std::make_unique<TF_Graph>();
+  LiveObjects<TF_Graph>::Add(made.get());
+  return made.release();
+}
 
-void TF_DeleteGraph(TF_Graph* g) { delete g; }
+void TF_DeleteGraph(TF_Graph* g) {
+  if (LiveObjects<TF_Graph>::Remove(g)) delete g;
+}
 
 void TF_GraphSetTensorShape(TF_Graph* graph, TF_Output output,
                             const int64_t* dims, int num_dims,

@@ -3,6 +3,7 @@
 // the graph checks the rest.
 #include "base/exceptions.h"
 #include "c_api/internal.h"
+#include "c_api/live_objects.h"
 #include "headrace/op.h"
 
 using headrace::AttrValue;
@@ -157,7 +158,19 @@ Status Finish(TF_OperationDescription* desc, Node** out) {
 
 TF_Operation* FinishAndDelete(TF_OperationDescription* desc, bool lock,
                               TF_Status* status) {
+  if (desc != nullptr && !LiveObjects<TF_OperationDescription>::Remove(desc)) {
+    Set(status, errors::InvalidArgument(
+                    "TF_FinishOperation: the description was finished before"));
+    return nullptr;
+  }
   std::unique_ptr<TF_OperationDescription> owned(desc);
+  if (desc != nullptr && desc->graph != nullptr &&
+      !LiveObjects<TF_Graph>::Contains(desc->graph)) {
+    Set(status,
+        errors::InvalidArgument("TF_FinishOperation: the graph of operation '",
+                                desc->def.name, "' was deleted before"));
+    return nullptr;
+  }
   if (desc == nullptr || desc->graph == nullptr) {
     Set(status, errors::InvalidArgument(
                     "TF_FinishOperation: the ",
@@ -186,6 +199,14 @@ TF_OperationDescription* TF_NewOperationLocked(TF_Graph* graph,
                                                const char* oper_name) {
   // NULL without memory. TF_FinishOperation then reports it.
   auto* desc = new (std::nothrow) TF_OperationDescription;
+  const auto add = [&] {
+    LiveObjects<TF_OperationDescription>::Add(desc);
+    return OkStatus();
+  };
+  if (desc != nullptr && !headrace::CatchExceptions(add).ok()) {
+    delete desc;
+    desc = nullptr;
+  }
   if (desc != nullptr) desc->graph = graph;
   Describe(desc, [&] {
     desc->def.op = std::string(Text(op_type));

@@ -130,5 +130,29 @@ TEST_F(LibraryTest, WhatIsRefused) {
   Saturate("y", Placeholder("x", TF_FLOAT), 0, 1);
 }
 
+// Two copies in one process: protobuf would end it.
+TEST_F(LibraryTest, AnotherCopyOfTheRuntimeIsRefused) {
+  for (const char* name :
+       {"libheadrace.so", "libtensorflow.so.2", "libtensorflow.so.1"}) {
+    SCOPED_TRACE(name);
+    const std::string path = testing::TempDir() + "/any_name.so";
+    std::ofstream(path, std::ios::binary)
+        << std::ifstream(std::string(HEADRACE_LIB_FOLDER "/") + name,
+                         std::ios::binary)
+               .rdbuf();
+    EXPECT_EQ(Load(path), nullptr);
+    EXPECT_EQ(TF_GetCode(s()), TF_INVALID_ARGUMENT) << message();
+    EXPECT_NE(message().find(path), message().npos) << message();
+    EXPECT_NE(message().find(std::string("another copy of ") + name),
+              message().npos)
+        << message();
+    std::remove(path.c_str());
+  }
+  // The one that is there already has no ops of its own.
+  TF_Library* const own = Load(HEADRACE_LIB_FOLDER "/libheadrace.so");
+  EXPECT_NE(own, nullptr) << message();
+  TF_DeleteLibraryHandle(own);
+}
+
 }  // namespace
 }  // namespace c_api_test

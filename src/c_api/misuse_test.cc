@@ -3,9 +3,12 @@
 // order of calls: use after close, and so on.
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <functional>
 #include <set>
+#include <thread>
 #include <type_traits>
 
 #include "c_api/c_api_test_util.h"
@@ -508,6 +511,90 @@ TEST_F(OrderTest, ASessionIsUsedAfterItsEnd) {
   EXPECT_NE(TF_GetCode(s()), TF_OK);
   TF_DeleteSession(session, s());
   EXPECT_EQ(TF_GetCode(s()), TF_OK) << message();
+}
+
+TEST_F(OrderTest, DescriptionsAreFinishedOnce) {
+  TF_OperationDescription* const d = TF_NewOperation(g(), "NoOp", "x");
+  Finish(d);
+  EXPECT_EQ(TF_FinishOperation(d, s()), nullptr);
+  EXPECT_EQ(TF_GetCode(s()), TF_INVALID_ARGUMENT);
+  EXPECT_NE(message().find("finished before"), message().npos) << message();
+
+  TF_Graph* const other = TF_NewGraph();
+  TF_OperationDescription* const late = TF_NewOperation(other, "NoOp", "late");
+  TF_DeleteGraph(other);
+  TF_DeleteGraph(other);
+  EXPECT_EQ(TF_FinishOperation(late, s()), nullptr);
+  EXPECT_EQ(TF_GetCode(s()), TF_INVALID_ARGUMENT);
+  EXPECT_NE(message().find("the graph of operation 'late' was deleted"),
+            message().npos)
+      << message();
+}
+
+TEST_F(OrderTest, SessionsAreDeletedOnce) {
+  TF_Session* const session = NewSession();
+  TF_DeleteSession(session, s());
+  EXPECT_EQ(TF_GetCode(s()), TF_OK) << message();
+  TF_CloseSession(session, s());
+  EXPECT_EQ(TF_GetCode(s()), TF_INVALID_ARGUMENT) << message();
+  TF_DeleteSession(session, s());
+  EXPECT_EQ(TF_GetCode(s()), TF_INVALID_ARGUMENT) << message();
+}
+
+TEST_F(OrderTest, ALoopIsFinishedOrAbortedOnce) {
+  const TF_Output in = {Placeholder("a"), 0};
+  TF_Output inputs[] = {in}, outputs[1];
+  for (const bool by_finishing : {false, true}) {
+    TF_WhileParams p = TF_NewWhile(g(), inputs, 1, s());
+    ASSERT_EQ(TF_GetCode(s()), TF_OK) << message();
+    if (by_finishing) {  // without a condition: an error, and used up as well
+      TF_FinishWhile(&p, s(), outputs);
+      EXPECT_EQ(TF_GetCode(s()), TF_INVALID_ARGUMENT) << message();
+    } else {
+      TF_AbortWhile(&p);
+    }
+    TF_AbortWhile(&p);
+    TF_FinishWhile(&p, s(), outputs);
+    EXPECT_EQ(TF_GetCode(s()), TF_INVALID_ARGUMENT) << message();
+    EXPECT_NE(message().find("TF_NewWhile"), message().npos) << message();
+  }
+}
+
+// The run waits on a queue to which nobody adds.
+TEST_F(OrderTest, SessionsEndWhileTheyRun) {
+  TF_OperationDescription* d = TF_NewOperation(g(), "FIFOQueueV2", "queue");
+  const TF_DataType types[] = {TF_INT32};
+  TF_SetAttrTypeList(d, "component_types", types, 1);
+  TF_Operation* const queue = Finish(d);
+  d = TF_NewOperation(g(), "QueueDequeueV2", "take");
+  TF_AddInput(d, {queue, 0});
+  TF_SetAttrTypeList(d, "component_types", types, 1);
+  TF_Operation* const take = Finish(d);
+  for (const bool by_closing : {true, false}) {
+    TF_Session* const session = NewSession();
+    TF_Code code = TF_OK;
+    std::atomic<bool> starts{false};
+    std::thread run([&] {
+      TF_Status* const status = TF_NewStatus();
+      const TF_Output fetch = {take, 0};
+      TF_Tensor* result = nullptr;
+      starts = true;
+      TF_SessionRun(session, nullptr, nullptr, nullptr, 0, &fetch, &result, 1,
+                    nullptr, 0, nullptr, status);
+      code = TF_GetCode(status);
+      EXPECT_EQ(result, nullptr);
+      TF_DeleteStatus(status);
+    });
+    while (!starts) std::this_thread::yield();
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    if (by_closing) TF_CloseSession(session, s());
+    EXPECT_EQ(TF_GetCode(s()), TF_OK) << message();
+    if (by_closing) run.join();
+    TF_DeleteSession(session, s());
+    EXPECT_EQ(TF_GetCode(s()), TF_OK) << message();
+    if (!by_closing) run.join();
+    EXPECT_EQ(code, TF_CANCELLED);
+  }
 }
 
 TEST_F(OrderTest, PlacesForResultsMayBeNull) {

@@ -2,6 +2,7 @@
 #include "headrace/saved_model.h"
 
 #include "c_api/internal.h"
+#include "c_api/live_objects.h"
 
 using headrace::Session;
 using headrace::Status;
@@ -66,5 +67,6 @@ TF_Session* TF_LoadSessionFromSavedModel(
   if (!s.ok()) return nullptr;
   auto handle = std::make_unique<TF_Session>();
   handle->session = std::move(session);
+  LiveObjects<TF_Session>::Add(handle.get());
   return handle.release();
 }

@@ -4,6 +4,7 @@
 
 #include "base/exceptions.h"
 #include "c_api/internal.h"
+#include "c_api/live_objects.h"
 
 using headrace::Endpoint;
 using headrace::Node;
@@ -155,6 +156,12 @@ Status Run(TF_Session* session, const TF_Buffer* run_options,
                     targets, output_values, run_metadata, cancellation);
 }
 
+Status NoSession(const char* function) {
+  return errors::InvalidArgument(function,
+                                 ": the session was deleted before, or it is "
+                                 "none");
+}
+
 void ClearOutputs(TF_Tensor** outputs, int n) {
   for (int i = 0; outputs != nullptr && i < n; ++i) outputs[i] = nullptr;
 }
@@ -197,6 +204,7 @@ TF_Session* TF_NewSession(TF_Graph* graph, const TF_SessionOptions* opts,
                    opts == nullptr ? "" : opts->target, graph->graph),
                &made);
     session->session = std::move(made);
+    if (s.ok()) LiveObjects<TF_Session>::Add(session.get());
     return s;
   });
   Set(status, s);
@@ -214,12 +222,19 @@ void TF_Reset(const TF_SessionOptions* opt, const char** containers,
 }
 
 void TF_CloseSession(TF_Session* session, TF_Status* status) {
-  Set(status, session == nullptr
-                  ? errors::InvalidArgument("the session is NULL")
-                  : session->session->Close());
+  if (session == nullptr) {
+    return Set(status, errors::InvalidArgument("the session is NULL"));
+  }
+  if (!LiveObjects<TF_Session>::Contains(session)) {
+    return Set(status, NoSession("TF_CloseSession"));
+  }
+  Set(status, session->session->Close());
 }
 
 void TF_DeleteSession(TF_Session* session, TF_Status* status) {
+  if (session != nullptr && !LiveObjects<TF_Session>::Remove(session)) {
+    return Set(status, NoSession("TF_DeleteSession"));
+  }
   delete session;
   SetOk(status);
 }

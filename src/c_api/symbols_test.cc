@@ -64,7 +64,13 @@ static_assert(TF_FLOAT == 1 && TF_DOUBLE == 2 && TF_INT32 == 3 &&
               TF_QUINT8 == 12 && TF_QINT32 == 13 && TF_BFLOAT16 == 14 &&
               TF_QINT16 == 15 && TF_QUINT16 == 16 && TF_UINT16 == 17 &&
               TF_COMPLEX128 == 18 && TF_HALF == 19 && TF_RESOURCE == 20 &&
-              TF_VARIANT == 21 && TF_UINT32 == 22 && TF_UINT64 == 23);
+              TF_VARIANT == 21 && TF_UINT32 == 22 && TF_UINT64 == 23 &&
+              TF_FLOAT8_E5M2 == 24 && TF_FLOAT8_E4M3FN == 25 &&
+              TF_FLOAT8_E4M3FNUZ == 26 && TF_FLOAT8_E4M3B11FNUZ == 27 &&
+              TF_FLOAT8_E5M2FNUZ == 28 && TF_INT4 == 29 && TF_UINT4 == 30 &&
+              TF_INT2 == 31 && TF_UINT2 == 32 && TF_FLOAT4_E2M1FN == 33);
+static_assert(TF_TSTR_SMALL == 0 && TF_TSTR_LARGE == 1 && TF_TSTR_OFFSET == 2 &&
+              TF_TSTR_VIEW == 3 && TF_TSTR_TYPE_MASK == 3);
 static_assert(TF_ATTR_STRING == 0 && TF_ATTR_INT == 1 && TF_ATTR_FLOAT == 2 &&
               TF_ATTR_BOOL == 3 && TF_ATTR_TYPE == 4 && TF_ATTR_SHAPE == 5 &&
               TF_ATTR_TENSOR == 6 && TF_ATTR_PLACEHOLDER == 7 &&

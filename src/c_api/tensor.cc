@@ -138,7 +138,10 @@ Tensor ViewOf(const TF_Tensor* from, DataType dtype, const TensorShape& shape) {
 }  // namespace
 
 size_t TF_DataTypeSize(TF_DataType dt) {
-  return headrace::DataTypeSize(ToDataType(dt));
+  // No kernel computes with these. TensorFlow keeps each element in a byte.
+  if (dt >= TF_FLOAT8_E5M2 && dt <= TF_FLOAT4_E2M1FN) return 1;
+  const headrace::DataType type = ToDataType(dt);
+  return headrace::IsRefType(type) ? 0 : headrace::DataTypeSize(type);
 }
 
 TF_Tensor* TF_NewTensor(TF_DataType dt, const int64_t* dims, int num_dims,

@@ -6,6 +6,7 @@
 #include "absl/strings/match.h"
 #include "base/exceptions.h"
 #include "c_api/internal.h"
+#include "c_api/live_objects.h"
 #include "graph/algorithm.h"
 
 using headrace::Endpoint;
@@ -222,9 +223,13 @@ void Free(const TF_WhileParams& p) {
 
 // Parameters that TF_NewWhile made.
 bool IsOurs(const TF_WhileParams* p) {
-  return p != nullptr && p->cond_graph != nullptr && p->body_graph != nullptr &&
+  // Graphs that are gone: the parameters were used up before.
+  return p != nullptr && LiveObjects<TF_Graph>::Contains(p->cond_graph) &&
+         LiveObjects<TF_Graph>::Contains(p->body_graph) &&
          p->cond_graph->parent != nullptr &&
-         p->cond_graph->parent == p->body_graph->parent && p->ninputs > 0 &&
+         p->cond_graph->parent == p->body_graph->parent &&
+         LiveObjects<TF_Graph>::Contains(p->cond_graph->parent) &&
+         p->ninputs > 0 &&
          static_cast<size_t>(p->ninputs) ==
              p->cond_graph->parent_inputs.size() &&
          p->cond_inputs != nullptr && p->body_inputs != nullptr &&
@@ -338,8 +343,8 @@ TF_WhileParams TF_NewWhile(TF_Graph* g, TF_Output* inputs, int ninputs,
   TF_Output *cond_inputs = nullptr, *body_inputs = nullptr,
             *body_outputs = nullptr;
   Status s = headrace::CatchExceptions([&] {
-    cond = new TF_Graph;
-    body = new TF_Graph;
+    cond = TF_NewGraph();
+    body = TF_NewGraph();
     cond_inputs = new TF_Output[ninputs];
     body_inputs = new TF_Output[ninputs];
     body_outputs = new TF_Output[ninputs];

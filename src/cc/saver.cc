@@ -28,6 +28,26 @@ std::string StatePath(const std::string& path) {
   return JoinPath(Dirname(path), kStateFile);
 }
 
+// A line with the tensors of a checkpoint that no variable has; "" for none.
+std::string Unused(const CheckpointReader& reader,
+                   absl::Span<const Variable> variables) {
+  constexpr size_t kShown = 10;
+  std::set<std::string> unused;
+  for (const auto& [name, entry] : reader.entries()) unused.insert(name);
+  for (const Variable& v : variables) unused.erase(v.name());
+  if (unused.empty()) return "";
+  std::string out = "\nThe checkpoint also has: ";
+  size_t shown = 0;
+  for (const std::string& name : unused) {
+    if (shown == kShown) break;
+    StrAppend(&out, shown++ == 0 ? "" : ", ", name);
+  }
+  if (unused.size() > shown) {
+    StrAppend(&out, " and ", unused.size() - shown, " more");
+  }
+  return out;
+}
+
 Tensor Names(const std::vector<Variable>& variables) {
   std::vector<std::string> names;
   for (const Variable& v : variables) names.push_back(v.name());
@@ -295,9 +315,10 @@ Status Saver::CheckFits(const std::string& path) const {
     }
   }
   if (missing.empty() && other.empty()) return OkStatus();
-  const std::string message = StrCat(
-      "Restoring from checkpoint failed: ", path,
-      " does not fit the graph. No variable was changed.", missing, other);
+  const std::string message =
+      StrCat("Restoring from checkpoint failed: ", path,
+             " does not fit the graph. No variable was changed.", missing,
+             other, Unused(reader, variables_));
   return missing.empty() ? errors::InvalidArgument(message)
                          : errors::NotFound(message);
 }

@@ -205,6 +205,8 @@ TEST_F(SaverTest, WhatDoesNotFitIsTold) {
   EXPECT_TRUE(absl::StrContains(s.message(),
                                 "a  float [3]  the checkpoint has float [2]"))
       << s;
+  EXPECT_TRUE(absl::StrContains(s.message(), "\nThe checkpoint also has: "))
+      << s;
   s = third.Restore(there, path);
   EXPECT_TRUE(errors::IsNotFound(s)) << s;
   EXPECT_TRUE(

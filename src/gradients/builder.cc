@@ -16,6 +16,31 @@ bool IsOneOf(const Node& n, absl::string_view a, absl::string_view b) {
   return n.type_string() == a || n.type_string() == b;
 }
 
+// Calls fn(node) for each node that uses the stack of `user`, a push or a pop.
+template <typename F>
+void ForEachUserOfStack(const Node* user, const F& fn) {
+  const Node* stack = user;
+  while (stack->num_inputs() > 0 && stack->input_edge(0) != nullptr &&
+         (stack == user || stack->IsEnter() || stack->IsSwitch())) {
+    stack = stack->input_edge(0)->src();
+  }
+  std::vector<const Node*> handles = {stack};
+  absl::flat_hash_set<const Node*> seen = {stack};
+  while (!handles.empty()) {
+    const Node* const n = handles.back();
+    handles.pop_back();
+    for (const Edge* e : n->out_edges()) {
+      const Node* const dst = e->dst();
+      if (e->IsControlEdge() || !seen.insert(dst).second) continue;
+      if (dst->IsEnter() || dst->IsSwitch()) {
+        handles.push_back(dst);
+      } else {
+        fn(dst);
+      }
+    }
+  }
+}
+
 }  // namespace
 
 class GradientBuilder {
@@ -78,6 +103,8 @@ class GradientBuilder {
   void MarkReached();
   // Marks the nodes that pop from the stack of a push, which depends on an x.
   void MarkPops(const Node* push, std::vector<const Node*>* todo);
+  // The name of the loop that pushes onto the stack which `pop` takes from.
+  StatusOr<std::string> LoopThatPushes(const Node* pop) const;
   // Marks the reached nodes that a y depends on.
   void MarkBetween();
   // Counts the consumers of each of these nodes among them. Loops count as one
@@ -194,28 +221,24 @@ void GradientBuilder::MarkReached() {
 
 void GradientBuilder::MarkPops(const Node* push,
                                std::vector<const Node*>* todo) {
-  const Node* stack = push;
-  while (stack->num_inputs() > 0 && stack->input_edge(0) != nullptr &&
-         (stack == push || stack->IsEnter() || stack->IsSwitch())) {
-    stack = stack->input_edge(0)->src();
-  }
-  std::vector<const Node*> handles = {stack};
-  absl::flat_hash_set<const Node*> seen = {stack};
-  while (!handles.empty()) {
-    const Node* const n = handles.back();
-    handles.pop_back();
-    for (const Edge* e : n->out_edges()) {
-      Node* const dst = e->dst();
-      if (e->IsControlEdge() || !seen.insert(dst).second) continue;
-      if (dst->IsEnter() || dst->IsSwitch()) {
-        handles.push_back(dst);
-      } else if (IsOneOf(*dst, "StackPopV2", "StackPop") &&
-                 !reached_[dst->id()]) {
-        reached_[dst->id()] = true;
-        todo->push_back(dst);
-      }
+  ForEachUserOfStack(push, [&](const Node* user) {
+    if (IsOneOf(*user, "StackPopV2", "StackPop") && !reached_[user->id()]) {
+      reached_[user->id()] = true;
+      todo->push_back(user);
     }
-  }
+  });
+}
+
+StatusOr<std::string> GradientBuilder::LoopThatPushes(const Node* pop) const {
+  ControlFlow flow;
+  HR_RETURN_IF_ERROR(AnalyzeControlFlow(*graph_, &flow));
+  std::string name;
+  ForEachUserOfStack(pop, [&](const Node* user) {
+    if (IsOneOf(*user, "StackPushV2", "StackPush")) {
+      name = flow.frames[flow.runs_in[user->id()]].name;
+    }
+  });
+  return name;
 }
 
 void GradientBuilder::MarkBetween() {
@@ -292,9 +315,11 @@ Status GradientBuilder::FindLoops() {
   for (size_t id = 0; id < between_.size(); ++id) {
     Node* const n = between_[id] ? graph_->node(static_cast<int>(id)) : nullptr;
     if (n != nullptr && IsOneOf(*n, "StackPopV2", "StackPop")) {
+      HR_ASSIGN_OR_RETURN(const std::string loop, LoopThatPushes(n));
       return errors::Unimplemented(
           "Second-order gradient for while loops not supported: node '",
-          n->name(), "' of a loop's gradient pops what that loop pushed");
+          n->name(), "' of the gradient of while loop '", loop,
+          "' pops what that loop pushed");
     }
     if (n == nullptr || !n->IsEnter()) continue;
     const int frame = flow_->puts_out_to[id];
@@ -539,16 +564,12 @@ StatusOr<Gradient> GradientBuilder::StartOf(int i) {
   }
   const Endpoint& value = given.IsSparse() ? given.values : given.dense;
   const DataType got = BaseType(value.node->output_type(value.index));
-  const bool fits = dtype == DT_RESOURCE || dtype == DT_VARIANT ||
-                    (DataTypeIsFloating(dtype) && DataTypeIsFloating(got)) ||
-                    (DataTypeIsInteger(dtype) && DataTypeIsInteger(got)) ||
-                    (DataTypeIsComplex(dtype) && DataTypeIsComplex(got)) ||
-                    dtype == got;
-  if (!fits) {
+  // A handle's gradient is that of its value.
+  if (dtype != DT_RESOURCE && dtype != DT_VARIANT && got != dtype) {
     return errors::InvalidArgument(
-        "Gradient type ", DataTypeString(got), " generated for tensor '",
-        EndpointName(y), "' of type ", DataTypeString(dtype),
-        " does not fit: wanted one of the same kind");
+        "grad_ys[", i, "] ('", EndpointName(value), "') has type ",
+        DataTypeString(got), ", but the gradient of '", EndpointName(y),
+        "' must have its type ", DataTypeString(dtype));
   }
   const PartialTensorShape& is = value.node->output_shape(value.index);
   const PartialTensorShape& wanted = y.node->output_shape(y.index);

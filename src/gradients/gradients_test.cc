@@ -108,6 +108,7 @@ TEST(GradientsTest, RefusalsNameWhatIsWrong) {
   const Endpoint c = Placeholder(&g, "c", DT_COMPLEX64, {2});
   const Endpoint wide = Placeholder(&g, "wide", DT_FLOAT, {3});
   const Endpoint whole = Placeholder(&g, "whole", DT_INT32, {2, 2});
+  const Endpoint longer = Placeholder(&g, "longer", DT_DOUBLE, {2, 2});
   const Endpoint lu = Add(&g, "lu", "Lu", {x});
   const auto gradients = [](Endpoint e) {
     GradientOptions options;
@@ -126,6 +127,13 @@ TEST(GradientsTest, RefusalsNameWhatIsWrong) {
       {{c}, {c}, {}, absl::StatusCode::kInvalidArgument, "must set grad_ys"},
       {{y}, {x}, gradients(wide), absl::StatusCode::kInvalidArgument, "[3]"},
       {{y}, {x}, gradients(whole), absl::StatusCode::kInvalidArgument, "int32"},
+      {{y},
+       {x},
+       gradients(longer),
+       absl::StatusCode::kInvalidArgument,
+       "grad_ys[0] ('longer:0') has type double, but the gradient of 'y:0' "
+       "must "
+       "have its type float"},
       {{y, y},
        {x},
        gradients(x),

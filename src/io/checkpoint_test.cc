@@ -13,6 +13,68 @@
 namespace headrace {
 namespace {
 
+// The real files, until the call number `calls` that changes one. From then on
+// nothing changes any more, as after a kill.
+class DyingEnv : public Env {
+ public:
+  explicit DyingEnv(int calls) : calls_(calls) {}
+  bool is_dead() const { return calls_ < 0; }
+
+  StatusOr<std::unique_ptr<RandomAccessFile>> NewRandomAccessFile(
+      const std::string& path) override {
+    return real_->NewRandomAccessFile(path);
+  }
+  StatusOr<std::unique_ptr<WritableFile>> NewWritableFile(
+      const std::string& path) override {
+    HR_RETURN_IF_ERROR(Live());
+    return real_->NewWritableFile(path);
+  }
+  StatusOr<std::unique_ptr<WritableFile>> NewAppendableFile(
+      const std::string& path) override {
+    HR_RETURN_IF_ERROR(Live());
+    return real_->NewAppendableFile(path);
+  }
+  StatusOr<RefPtr<MappedFile>> MapFile(const std::string& path) override {
+    return real_->MapFile(path);
+  }
+  Status FileExists(const std::string& path) override {
+    return real_->FileExists(path);
+  }
+  StatusOr<uint64_t> FileSize(const std::string& path) override {
+    return real_->FileSize(path);
+  }
+  bool IsDirectory(const std::string& path) override {
+    return real_->IsDirectory(path);
+  }
+  Status GetChildren(const std::string& dir,
+                     std::vector<std::string>* names) override {
+    return real_->GetChildren(dir, names);
+  }
+  Status CreateDir(const std::string& dir) override {
+    return real_->CreateDir(dir);
+  }
+  Status DeleteFile(const std::string& path) override {
+    HR_RETURN_IF_ERROR(Live());
+    return real_->DeleteFile(path);
+  }
+  Status DeleteDir(const std::string& dir) override {
+    return real_->DeleteDir(dir);
+  }
+  Status RenameFile(const std::string& from, const std::string& to) override {
+    HR_RETURN_IF_ERROR(Live());
+    return real_->RenameFile(from, to);
+  }
+
+ private:
+  Status Live() {
+    if (calls_ >= 0) --calls_;
+    return is_dead() ? errors::Aborted("killed") : OkStatus();
+  }
+
+  Env* const real_ = Env::Default();
+  int calls_;
+};
+
 class CheckpointTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -129,6 +191,108 @@ TEST_F(CheckpointTest, MergedBundlesHoldAll) {
   ExpectEqual(t, Floats({3, 2}, 0));
 }
 
+// The value of `key` in a checkpoint, which must be one that can be read; 0 if
+// there is none.
+float ValueIn(const std::string& prefix, const std::string& key) {
+  auto reader = BundleReader::Open(Env::Default(), prefix);
+  if (errors::IsNotFound(reader.status())) return 0;
+  Tensor t;
+  const Status s = reader.ok() ? (*reader)->Read(key, &t) : reader.status();
+  EXPECT_EQ(s, OkStatus());
+  return s.ok() ? t.data<float>()[0] : -1;
+}
+
+// Each save dies at the next call that changes a file; so the last one does
+// not.
+TEST_F(CheckpointTest, AKilledSaveLeavesTheOldCheckpointOrTheNewOne) {
+  const auto save = [&](Env* env, const std::string& prefix, float value) {
+    auto writer = BundleWriter::Open(env, prefix);
+    HR_RETURN_IF_ERROR(writer.status());
+    HR_RETURN_IF_ERROR((*writer)->Add("x", Floats({3}, value)));
+    return (*writer)->Finish();
+  };
+  float known = 0;
+  for (const bool replaces : {false, true}) {
+    bool dies = true;
+    for (int calls = 0; dies; ++calls) {
+      SCOPED_TRACE(calls);
+      const float next = known + 1;
+      DyingEnv env(calls);
+      const Status s = save(&env, Path("m"), next);
+      dies = env.is_dead();
+      const float found = ValueIn(Path("m"), "x");
+      if (s.ok()) {
+        EXPECT_EQ(found, next);
+      } else {
+        EXPECT_TRUE(found == known || found == next) << found;
+      }
+      known = found;
+      ASSERT_LT(calls, 50);
+    }
+    // Some die when the new checkpoint is there already.
+    EXPECT_GT(known, replaces ? 2 : 0);
+  }
+  EXPECT_TRUE(env_->FileExists(Path("m.data-00000-of-00001")).ok());
+  EXPECT_FALSE(env_->FileExists(Path("m.data-00000-of-99999")).ok());
+}
+
+TEST_F(CheckpointTest, AKilledMergeLeavesTheOldCheckpointOrTheNewOne) {
+  const auto write = [&](const std::string& name, const std::string& key,
+                         float value) {
+    auto writer = BundleWriter::Open(env_, Path(name));
+    ASSERT_TRUE(writer.ok());
+    ASSERT_EQ((*writer)->Add(key, Floats({3}, value)), OkStatus());
+    ASSERT_EQ((*writer)->Finish(), OkStatus());
+  };
+  float known = 0;
+  for (const bool replaces : {false, true}) {
+    bool dies = true;
+    for (int calls = 0; dies; ++calls) {
+      SCOPED_TRACE(calls);
+      const float next = known + 1;
+      write("one", "x", next);
+      write("two", "y", next);
+      DyingEnv env(calls);
+      (void)MergeBundles(&env, {Path("one"), Path("two")}, Path("m"), false)
+          .ok();
+      dies = env.is_dead();
+      const float found = ValueIn(Path("m"), "x");
+      EXPECT_EQ(found, ValueIn(Path("m"), "y"));
+      EXPECT_TRUE(found == known || found == next) << found;
+      known = found;
+      ASSERT_LT(calls, 50);
+    }
+    EXPECT_GT(known, replaces ? 2 : 0);
+  }
+}
+
+// Files beside the checkpoint whose writers have ended: as many as a save has.
+TEST_F(CheckpointTest, TheNextSaveDeletesWhatKilledSavesLeft) {
+  const std::string own = TemporarySuffix(env_);
+  const std::string space = own.substr(own.rfind('-'));
+  struct {
+    std::string name;
+    bool stays;
+  } const kCases[] = {
+      {"m.index.tempstate1-" + StrCat(getpid()) + space, false},
+      {"m.index.tempstate1-2147483646" + space, false},
+      {"m.data-00000-of-00001.tempstate1-2147483646" + space, false},
+      {"m.index.tempstate1-1" + space, true},       // the first process runs
+      {"m.index.tempstate1-2147483646-abc", true},  // of another machine
+      {"m.index" + own, true},
+      {"m.index.tempstate1", true},
+      {"m2.index.tempstate1-2147483646" + space, true},
+      {"m.meta", true},
+  };
+  for (const auto& c : kCases) {
+    ASSERT_EQ(env_->WriteFile(Path(c.name), "x"), OkStatus());
+  }
+  WriteBundle(Path("m"));
+  for (const auto& c : kCases) {
+    EXPECT_EQ(env_->FileExists(Path(c.name)).ok(), c.stays) << c.name;
+  }
+}
+
 TEST_F(CheckpointTest, VersionOneRoundTrips) {
   TensorSlice top, bottom;
   ASSERT_TRUE(TensorSlice::Parse("0,1:-", &top).ok());
@@ -169,7 +333,7 @@ TEST_F(CheckpointTest, LyingEntriesAreDataLoss) {
     e.mutable_shape()->add_dim()->set_size(2);
     e.set_size(8);
     change(&e);
-    EXPECT_TRUE(WriteBundleIndex(env_, Path("h.index"), header, entries).ok());
+    EXPECT_TRUE(WriteIndexFile(env_, Path("h.index"), header, entries).ok());
     auto reader = BundleReader::Open(env_, Path("h"));
     if (!reader.ok()) return reader.status();
     Tensor t;
@@ -195,6 +359,27 @@ TEST_F(CheckpointTest, LyingEntriesAreDataLoss) {
       e->set_dtype(pb::DT_STRING);
       e->mutable_shape()->mutable_dim(0)->set_size(dim);
     }))) << dim;
+  }
+}
+
+TEST_F(CheckpointTest, ErrorsNameTheFileAndTheOffset) {
+  const std::string data = Path("b.data-00000-of-00001");
+  std::string whole;
+  WriteBundle(Path("b"));
+  ASSERT_EQ(env_->ReadFile(data, &whole), OkStatus());
+  const auto read = [&](const std::string& bytes, const char* key) {
+    EXPECT_EQ(env_->WriteFile(data, bytes), OkStatus());
+    auto reader = BundleReader::Open(env_, Path("b"));
+    Tensor t;
+    return reader.ok() ? (*reader)->Read(key, &t) : reader.status();
+  };
+  std::string changed = whole;
+  for (char& c : changed) c = static_cast<char>(c ^ 1);
+  for (const Status& s : {read(whole.substr(0, 10), "w"), read(changed, "w"),
+                          read(whole.substr(0, 30), "s"), read(changed, "s")}) {
+    EXPECT_TRUE(errors::IsDataLoss(s)) << s;
+    EXPECT_NE(s.message().find("at offset "), std::string::npos) << s;
+    EXPECT_NE(s.message().find(ToAbsl(data)), std::string::npos) << s;
   }
 }
 

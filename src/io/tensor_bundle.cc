@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
 #include "base/crc32c.h"
 #include "framework/op/tensor_proto.h"
@@ -28,22 +29,24 @@ uint32_t ExtendByLength(uint32_t crc, uint64_t length) {
   return crc32c::Extend(crc, bytes.data(), bytes.size());
 }
 
-Status ShapeOf(absl::string_view key, const pb::TensorShapeProto& proto,
-               TensorShape* out) {
+Status ShapeOf(absl::string_view key, const std::string& index,
+               const pb::TensorShapeProto& proto, TensorShape* out) {
   PartialTensorShape partial;
   const Status s = ShapeFromProto(proto, &partial);
   if (!s.ok() || !partial.AsTensorShape(out) || !out->IsValid()) {
-    return errors::DataLoss("checkpoint: the shape of '", key,
-                            "' is not a shape of a tensor ", s.message());
+    return errors::DataLoss("checkpoint: the shape of '", key, "' in ", index,
+                            " is not a shape of a tensor ", s.message());
   }
   return OkStatus();
 }
 
-Status ReadStrings(absl::string_view key, absl::string_view bytes, uint32_t crc,
-                   int64_t n, Tensor* out) {
+// where() names the tensor and its place in the file.
+Status ReadStrings(absl::FunctionRef<std::string()> where,
+                   absl::string_view bytes, uint32_t crc, int64_t n,
+                   Tensor* out) {
   const auto broken = [&](const char* what) {
-    return errors::DataLoss("checkpoint: ", what, " of string tensor '", key,
-                            "'");
+    return errors::DataLoss("checkpoint: ", what, " of string tensor ",
+                            where());
   };
   std::vector<uint64_t> lengths(n);
   absl::string_view rest = bytes;
@@ -81,20 +84,7 @@ void SwapBytes(Tensor* t) {
   }
 }
 
-std::string Temporary(const std::string& path, const std::string& suffix) {
-  return path + suffix;
-}
-
 }  // namespace
-
-std::string BundleIndexPath(const std::string& prefix) {
-  return prefix + ".index";
-}
-
-std::string BundleDataPath(const std::string& prefix, int shard, int shards) {
-  return absl::StrCat(prefix, ".data-", absl::Dec(shard, absl::kZeroPad5),
-                      "-of-", absl::Dec(shards, absl::kZeroPad5));
-}
 
 StatusOr<std::unique_ptr<BundleReader>> BundleReader::Open(
     Env* env, const std::string& prefix) {
@@ -153,7 +143,8 @@ Status BundleReader::ReadEntry(absl::string_view key,
                                const pb::BundleEntryProto& entry, Tensor* out) {
   const auto dtype = static_cast<DataType>(entry.dtype());
   if (!IsValidDataType(dtype) || IsRefType(dtype) || dtype == DT_RESOURCE) {
-    return errors::DataLoss("checkpoint: '", key, "' has type ",
+    return errors::DataLoss("checkpoint: '", key, "' in ",
+                            BundleIndexPath(prefix_), " has type ",
                             static_cast<int>(dtype));
   }
   if (dtype == DT_VARIANT) {
@@ -161,36 +152,45 @@ Status BundleReader::ReadEntry(absl::string_view key,
                                  "' is a variant, which cannot be read");
   }
   TensorShape shape;
-  HR_RETURN_IF_ERROR(ShapeOf(key, entry.shape(), &shape));
+  HR_RETURN_IF_ERROR(
+      ShapeOf(key, BundleIndexPath(prefix_), entry.shape(), &shape));
   if (entry.shard_id() < 0 || entry.shard_id() >= header_.num_shards()) {
-    return errors::DataLoss("checkpoint: '", key, "' lies in shard ",
+    return errors::DataLoss("checkpoint: '", key, "' in ",
+                            BundleIndexPath(prefix_), " lies in shard ",
                             entry.shard_id(), " of ", header_.num_shards());
   }
   HR_ASSIGN_OR_RETURN(RefPtr<MappedFile> file, DataFile(entry.shard_id()));
   const uint64_t offset = entry.offset(), size = entry.size();
+  const auto where = [&] {
+    return StrCat(
+        "'", key, "' (", entry.size(), " bytes at offset ", entry.offset(),
+        " of ", BundleDataPath(prefix_, entry.shard_id(), header_.num_shards()),
+        ")");
+  };
   if (offset > file->size() || size > file->size() - offset) {
-    return errors::DataLoss(
-        "checkpoint: '", key, "' (", entry.size(), " bytes at ", entry.offset(),
-        ") lies outside of the data file of ", file->size(), " bytes");
+    return errors::DataLoss("checkpoint: ", where(),
+                            " lies outside of the file, which has ",
+                            file->size(), " bytes");
   }
   const absl::string_view bytes = ToAbsl(file->view()).substr(offset, size);
   const int64_t n = shape.num_elements();
   const uint64_t least =  // each string has a length of a byte at least
       dtype == DT_STRING ? n : MultiplyWithoutOverflow(n, DataTypeSize(dtype));
   if (dtype == DT_STRING ? least > size : least != size) {
-    return errors::DataLoss(
-        "checkpoint: '", key, "' of type ", DataTypeString(dtype),
-        " and shape ", shape.DebugString(), " has ", entry.size(), " bytes");
+    return errors::DataLoss("checkpoint: ", where(), " does not fit type ",
+                            DataTypeString(dtype), " and shape ",
+                            shape.DebugString());
   }
   HR_RETURN_IF_ERROR(Tensor::Allocate(CpuAllocator(), dtype, shape, out));
-  if (dtype == DT_STRING)
-    return ReadStrings(key, bytes, entry.crc32c(), n, out);
+  if (dtype == DT_STRING) {
+    return ReadStrings(where, bytes, entry.crc32c(), n, out);
+  }
   if (size > 0) std::memcpy(out->raw_data(), bytes.data(), size);
   // Checks the copy, which nobody can change any more.
   if (crc32c::Mask(crc32c::Value(ToStd(out->tensor_data()))) !=
       entry.crc32c()) {
-    return errors::DataLoss("checkpoint: the checksum of '", key,
-                            "' does not match");
+    return errors::DataLoss("checkpoint: the checksum of ", where(),
+                            " does not match");
   }
   const bool is_big = header_.endianness() == pb::BundleHeaderProto::BIG;
   if (is_big != kHostIsBig) SwapBytes(out);
@@ -217,8 +217,8 @@ Status BundleReader::ReadFromSlices(absl::string_view key,
     Status s = TensorSlice::FromProto(proto, &slice);
     if (s.ok()) s = slice.Resolve(shape, &slice_box, &slice_shape);
     if (!s.ok()) {
-      return errors::DataLoss("checkpoint: a slice of '", key,
-                              "': ", s.message());
+      return errors::DataLoss("checkpoint: a slice of '", key, "' in ",
+                              BundleIndexPath(prefix_), ": ", s.message());
     }
     int64_t common = slice_shape.num_elements() == 0 ? 0 : 1;
     for (int i = 0; i < shape.dims() && common > 0; ++i) {
@@ -247,7 +247,8 @@ Status BundleReader::ReadFromSlices(absl::string_view key,
     pieces.emplace_back();
     if (!Lookup(slice_key, &piece).ok()) {
       return errors::DataLoss("checkpoint: slice ", slice.DebugString(),
-                              " of '", key, "' is listed but not there");
+                              " of '", key, "' is listed in ",
+                              BundleIndexPath(prefix_), " but not there");
     }
     HR_RETURN_IF_ERROR(ReadEntry(key, piece, &pieces.back()));
     TensorSlice unused;
@@ -256,7 +257,8 @@ Status BundleReader::ReadFromSlices(absl::string_view key,
     if (pieces.back().dtype() != dtype ||
         pieces.back().shape() != slice_shape) {
       return errors::DataLoss("checkpoint: slice ", slice.DebugString(),
-                              " of '", key, "' is of another type or shape");
+                              " of '", key, "' in ", BundleIndexPath(prefix_),
+                              " is of another type or shape");
     }
   }
   HR_RETURN_IF_ERROR(Tensor::Allocate(CpuAllocator(), dtype, box_shape, out));
@@ -280,7 +282,8 @@ Status BundleReader::Read(absl::string_view key, Tensor* out) {
   HR_RETURN_IF_ERROR(Lookup(key, &entry));
   if (entry.slices().empty()) return ReadEntry(key, entry, out);
   TensorShape shape;
-  HR_RETURN_IF_ERROR(ShapeOf(key, entry.shape(), &shape));
+  HR_RETURN_IF_ERROR(
+      ShapeOf(key, BundleIndexPath(prefix_), entry.shape(), &shape));
   return ReadFromSlices(key, entry, shape, TensorSlice::Full(shape.dims()),
                         out);
 }
@@ -291,7 +294,8 @@ Status BundleReader::ReadSlice(absl::string_view key,
   pb::BundleEntryProto entry;
   HR_RETURN_IF_ERROR(Lookup(key, &entry));
   TensorShape shape;
-  HR_RETURN_IF_ERROR(ShapeOf(key, entry.shape(), &shape));
+  HR_RETURN_IF_ERROR(
+      ShapeOf(key, BundleIndexPath(prefix_), entry.shape(), &shape));
   if (shape != full_shape) {
     return errors::InvalidArgument(
         "tensor_name = ", key, "; shape in shape_and_slice spec ",
@@ -321,9 +325,9 @@ Status BundleReader::ReadSlice(absl::string_view key,
 // Writing.
 
 BundleWriter::BundleWriter(Env* env, std::string prefix)
-    : env_(env), prefix_(std::move(prefix)) {
-  temporary_suffix_ = StrCat(".tempstate", env->NowNanos());
-}
+    : env_(env),
+      prefix_(std::move(prefix)),
+      temporary_(BundleDataPath(prefix_, 0, 1) + TemporarySuffix(env)) {}
 
 StatusOr<std::unique_ptr<BundleWriter>> BundleWriter::Open(
     Env* env, const std::string& prefix) {
@@ -331,19 +335,16 @@ StatusOr<std::unique_ptr<BundleWriter>> BundleWriter::Open(
   if (!dir.empty()) {
     HR_RETURN_IF_ERROR(env->CreateDirRecursively(std::string(dir)));
   }
+  DeleteTemporariesOfTheDead(env, prefix);
   std::unique_ptr<BundleWriter> writer(new BundleWriter(env, prefix));
-  HR_ASSIGN_OR_RETURN(writer->data_, env->NewWritableFile(
-                                         Temporary(BundleDataPath(prefix, 0, 1),
-                                                   writer->temporary_suffix_)));
+  HR_ASSIGN_OR_RETURN(writer->data_, env->NewWritableFile(writer->temporary_));
   return writer;
 }
 
 BundleWriter::~BundleWriter() {
   if (finished_) return;
   data_.reset();
-  (void)env_
-      ->DeleteFile(Temporary(BundleDataPath(prefix_, 0, 1), temporary_suffix_))
-      .ok();
+  (void)env_->DeleteFile(temporary_).ok();
 }
 
 Status BundleWriter::Add(const std::string& key, const Tensor& value) {
@@ -427,49 +428,20 @@ Status BundleWriter::AddSlice(const std::string& key,
 }
 
 Status BundleWriter::Finish() {
-  const std::string path = BundleDataPath(prefix_, 0, 1);
   HR_RETURN_IF_ERROR(data_->Sync());
   HR_RETURN_IF_ERROR(data_->Close());
-  HR_RETURN_IF_ERROR(
-      env_->RenameFile(Temporary(path, temporary_suffix_), path));
-  finished_ = true;
   pb::BundleHeaderProto header;
-  header.set_num_shards(1);
   if (kHostIsBig) header.set_endianness(pb::BundleHeaderProto::BIG);
   header.mutable_version()->set_producer(kVersion);
-  return WriteBundleIndex(env_, BundleIndexPath(prefix_), header, entries_);
-}
-
-Status WriteBundleIndex(
-    Env* env, const std::string& path, const pb::BundleHeaderProto& header,
-    const std::map<std::string, pb::BundleEntryProto>& entries) {
-  const std::string temporary =
-      Temporary(path, StrCat(".tempstate", env->NowNanos()));
-  const auto write = [&]() -> Status {
-    HR_ASSIGN_OR_RETURN(std::unique_ptr<WritableFile> file,
-                        env->NewWritableFile(temporary));
-    TableWriter table(file.get());
-    HR_RETURN_IF_ERROR(table.Add("", header.SerializeAsString()));
-    for (const auto& [key, entry] : entries) {
-      HR_RETURN_IF_ERROR(table.Add(key, entry.SerializeAsString()));
-    }
-    HR_RETURN_IF_ERROR(table.Finish());
-    HR_RETURN_IF_ERROR(file->Sync());
-    HR_RETURN_IF_ERROR(file->Close());
-    return env->RenameFile(temporary, path);
-  };
-  const Status s = write();
-  if (!s.ok()) (void)env->DeleteFile(temporary).ok();
-  return s;
+  HR_RETURN_IF_ERROR(
+      PutInPlace(env_, prefix_, {temporary_}, std::move(header), entries_));
+  finished_ = true;
+  return OkStatus();
 }
 
 Status MergeBundles(Env* env, const std::vector<std::string>& prefixes,
                     const std::string& destination, bool allow_missing) {
-  struct Source {
-    std::string prefix;
-    int shard, shards;
-  };
-  std::vector<Source> sources;
+  std::vector<std::string> sources;  // data files
   std::vector<std::string> indexes;
   std::map<std::string, pb::BundleEntryProto> entries;
   pb::BundleHeaderProto header;
@@ -503,7 +475,8 @@ Status MergeBundles(Env* env, const std::vector<std::string>& prefixes,
         const auto [at, added] =
             numbers.emplace(old, static_cast<int>(sources.size()));
         if (added) {
-          sources.push_back({prefix, old, reader.header().num_shards()});
+          sources.push_back(
+              BundleDataPath(prefix, old, reader.header().num_shards()));
         }
         entry.set_shard_id(at->second);
       }
@@ -532,16 +505,9 @@ Status MergeBundles(Env* env, const std::vector<std::string>& prefixes,
   if (!dir.empty()) {
     HR_RETURN_IF_ERROR(env->CreateDirRecursively(std::string(dir)));
   }
-  const int shards = std::max<int>(1, static_cast<int>(sources.size()));
-  for (int i = 0; i < static_cast<int>(sources.size()); ++i) {
-    const Source& s = sources[i];
-    HR_RETURN_IF_ERROR(
-        env->RenameFile(BundleDataPath(s.prefix, s.shard, s.shards),
-                        BundleDataPath(destination, i, shards)));
-  }
-  header.set_num_shards(shards);
+  DeleteTemporariesOfTheDead(env, destination);
   HR_RETURN_IF_ERROR(
-      WriteBundleIndex(env, BundleIndexPath(destination), header, entries));
+      PutInPlace(env, destination, sources, std::move(header), entries));
   for (const std::string& index : indexes) {
     if (index != BundleIndexPath(destination)) {
       HR_RETURN_IF_ERROR(env->DeleteFile(index));

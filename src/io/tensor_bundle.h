@@ -16,12 +16,10 @@
 #include "headrace/mutex.h"
 #include "headrace/tensor.h"
 #include "headrace/tensor_bundle.pb.h"
+#include "io/checkpoint_files.h"
 #include "io/table.h"
 
 namespace headrace {
-
-std::string BundleIndexPath(const std::string& prefix);
-std::string BundleDataPath(const std::string& prefix, int shard, int shards);
 
 // Reads a checkpoint. Data files are mapped at their first use. Thread-safe.
 // Damaged files give DataLoss. No file content makes it crash or allocate more
@@ -63,9 +61,9 @@ class BundleReader {
   absl::flat_hash_map<int, RefPtr<MappedFile>> data_ GUARDED_BY(mu_);
 };
 
-// Writes a checkpoint with one shard. Finish renames the data file and then the
-// index to their final names; so a crash leaves the old checkpoint or none. Not
-// thread-safe.
+// Writes a checkpoint with one shard. Until Finish, and after a crash at any
+// moment of it, the old checkpoint is there, if there was one
+// (checkpoint_files.h). Not thread-safe.
 class BundleWriter {
  public:
   static StatusOr<std::unique_ptr<BundleWriter>> Open(
@@ -84,21 +82,15 @@ class BundleWriter {
 
   Env* const env_;
   const std::string prefix_;
-  std::string temporary_suffix_;
+  const std::string temporary_;  // the data file until Finish
   std::unique_ptr<WritableFile> data_;
   int64_t offset_ = 0;
   std::map<std::string, pb::BundleEntryProto> entries_;
   bool finished_ = false;
 };
 
-// Writes an index with `entries` and the header (under "") to `path`,
-// atomically.
-Status WriteBundleIndex(
-    Env* env, const std::string& path, const pb::BundleHeaderProto& header,
-    const std::map<std::string, pb::BundleEntryProto>& entries);
-
 // Merges checkpoints into one checkpoint `destination` by renaming their data
-// files.
+// files. A crash leaves the old checkpoint at `destination` or the new one.
 Status MergeBundles(Env* env, const std::vector<std::string>& prefixes,
                     const std::string& destination, bool allow_missing);
 

@@ -172,7 +172,23 @@ def services():
             put(target, "random_%02d" % i, random.bytes(24 + 12 * i))
 
 
+def libraries():
+    """A segment for all of the file, a dynamic section, a name."""
+    strings = b"\0libx.so.1\0"
+    at, address = 64 + 2 * 56, 0x10000
+    size = at + 3 * 16 + len(strings)
+    head = struct.pack("<4s5B7xHHIQQQIHHHHHH", b"\x7fELF", 2, 1, 1, 0, 0, 3,
+                       62, 1, 0, 64, 0, 0, 64, 56, 2, 64, 0, 0)
+    load = struct.pack("<IIQQQQQQ", 1, 5, 0, address, address, size, size,
+                       4096)
+    dynamic = struct.pack("<IIQQQQQQ", 2, 6, at, address + at, address + at,
+                          48, 48, 8)
+    entries = struct.pack("<QQQQQQ", 14, 1, 5, address + at + 48, 0, 0)
+    put("elf_soname", "library", head + load + dynamic + entries + strings)
+
+
 if __name__ == "__main__":
     graphs(), images(), arrays(), sounds(), checkpoints(), records(), ops()
     control_flow()
     services()
+    libraries()

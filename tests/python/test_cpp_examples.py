@@ -93,7 +93,7 @@ def test_a_partial_run(tmp_path):
 
 
 def test_an_op_of_ones_own(tmp_path):
-    library = build_cpp(ROOT / "examples" / "cc" / "cube_op.cc", tmp_path / "libcube.so", "-shared", "-fPIC")
+    library = build_cpp(ROOT / "examples" / "custom_op_cc" / "cube_op.cc", tmp_path / "libcube.so", "-shared", "-fPIC")
     (tmp_path / "use.cc").write_text("""
         #include <cstdio>
         #include "headrace/cc/client_session.h"

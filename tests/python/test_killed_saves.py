@@ -1,4 +1,5 @@
-"""A process that is killed while it saves loses no checkpoint: the file "checkpoint" always names one that loads."""
+"""A process that is killed while it saves loses no checkpoint: the file "checkpoint" always names one that loads, also
+where each save replaces the last one under its name."""
 import os
 import random
 import re
@@ -22,7 +23,7 @@ PROGRAM = """
 import os, sys
 import headrace as tf
 
-folder, size = sys.argv[1], int(sys.argv[2])
+folder, size, one_name = sys.argv[1], int(sys.argv[2]), sys.argv[3] == "one_name"
 
 def say(text):  # by one write, which no kill cuts
     sys.stdout.write(text + "\\n")
@@ -39,7 +40,7 @@ def save_for_ever(step):
             saver.recover_last_checkpoints(list(state.all_model_checkpoint_paths))
         while True:
             session.run(change, {value: step})
-            saver.save(session, folder + "/model", step)
+            saver.save(session, folder + "/model", None if one_name else step)
             say("saved %d" % step)
             step += 1
 
@@ -71,14 +72,28 @@ def check(folder):
     return step
 
 
-@pytest.mark.slow
-def test_200_kills_lose_no_checkpoint(tmp_path):
+def check_one_name(folder):
+    """The step of the only checkpoint, which must load."""
+    path = tf.train.latest_checkpoint(folder)
+    if path is None:
+        assert not (folder / "checkpoint").exists()
+        return -1
+    reader = tf.train.NewCheckpointReader(path)
+    values = [reader.get_tensor(name) for name in ("v0", "v1", "v2")]
+    step = values[0][0]
+    for value in values:
+        np.testing.assert_array_equal(value, np.full(SIZE, step, np.float32))
+    return int(step)
+
+
+def kill_saves(folder, names, check, kills):
+    """Kills as many saves, each at another moment. Returns the newest step and how many saves were complete."""
     chance = random.Random(1)
-    saver = subprocess.Popen([sys.executable, "-c", PROGRAM, str(tmp_path), str(SIZE)], stdin=subprocess.PIPE,
+    saver = subprocess.Popen([sys.executable, "-c", PROGRAM, str(folder), str(SIZE), names], stdin=subprocess.PIPE,
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     newest, saves, seconds = -1, 0, 0.01
     try:
-        for _ in range(KILLS):
+        for _ in range(kills):
             saver.stdin.write(f"{newest + 1}\n")
             saver.stdin.flush()
             line = saver.stdout.readline()
@@ -95,12 +110,18 @@ def test_200_kills_lose_no_checkpoint(tmp_path):
                 assert line, saver.stderr.read()
                 known = int(line.split()[1])
                 saves += 1
-            step = check(tmp_path)
+            step = check(folder)
             assert step >= known, "a checkpoint that was complete is lost"
             newest = step
     finally:
         saver.kill()
         saver.communicate()
+    return newest, saves
+
+
+@pytest.mark.slow
+def test_200_kills_lose_no_checkpoint(tmp_path):
+    newest, saves = kill_saves(tmp_path, "numbered", check, KILLS)
     assert newest >= KILLS / 4 and saves >= KILLS / 4
 
     # The survivor of it all goes on, and only what is listed stays, but for what a killed save left unfinished.
@@ -109,3 +130,19 @@ def test_200_kills_lose_no_checkpoint(tmp_path):
             tf.get_variable("v%d" % i, [SIZE])
         tf.train.Saver().restore(session, tf.train.latest_checkpoint(tmp_path))
         np.testing.assert_array_equal(session.run("v1:0"), np.float32(newest))
+
+
+@pytest.mark.parametrize("kills", [10, pytest.param(KILLS, marks=pytest.mark.slow)])
+def test_kills_of_saves_under_one_name_lose_no_checkpoint(tmp_path, kills):
+    newest, saves = kill_saves(tmp_path, "one_name", check_one_name, kills)
+    assert newest >= kills / 4 and saves >= kills / 4
+
+    # The next save deletes what the killed ones left, and what is there is what TensorFlow wants.
+    with tf.Graph().as_default(), tf.Session() as session:
+        for i in range(3):
+            tf.get_variable("v%d" % i, [SIZE])
+        saver = tf.train.Saver()
+        saver.restore(session, str(tmp_path / "model"))
+        saver.save(session, str(tmp_path / "model"))
+    assert {p.name for p in tmp_path.iterdir()} == {
+        "checkpoint", "model.data-00000-of-00001", "model.index", "model.meta"}

@@ -16,10 +16,10 @@ pytestmark = pytest.mark.skipif(CC is None, reason="there is no C compiler")
 
 
 def compile_library(source, path):
-    flags = [f for f in tf.sysconfig.get_link_flags() if "headrace" not in f
-             or f.startswith("-L")]
-    subprocess.run([CC, "-shared", "-fPIC", "-I%s" % (ROOT / "include"),
-                    str(source), "-o", str(path)] + flags, check=True)
+    """With what the package has, and nothing else."""
+    subprocess.run([CC, *tf.sysconfig.get_compile_flags(), "-shared", "-fPIC",
+                    str(source), "-o", str(path),
+                    *tf.sysconfig.get_link_flags()], check=True)
     return str(path)
 
 
@@ -44,6 +44,14 @@ def test_the_ops_of_a_library_are_functions(library):
         with pytest.raises(tf.errors.InvalidArgumentError,
                            match="low must not exceed high"):
             session.run(ops.saturate(x, low=2, high=1), {x: values})
+
+
+def test_the_package_has_the_headers():
+    include = pathlib.Path(tf.sysconfig.get_include())
+    for name in ("tensorflow/c/c_api.h", "tensorflow/c/kernels.h",
+                 "headrace/op_kernel.h", "headrace/cc/scope.h",
+                 "headrace/tensor_bundle.pb.h"):
+        assert (include / name).is_file(), name
 
 
 def test_a_library_is_loaded_once(library):
@@ -79,3 +87,13 @@ def test_an_op_that_clashes(library, tmp_path):
     for _ in range(2):
         with pytest.raises(tf.errors.AlreadyExistsError, match="Saturate"):
             tf.load_op_library(other)
+
+
+def test_another_copy_of_the_runtime(tmp_path):
+    own = pathlib.Path(tf.sysconfig.get_lib()) / "libheadrace.so"
+    path = tmp_path / "any_name.so"
+    shutil.copy(own, path)
+    with pytest.raises(tf.errors.InvalidArgumentError,
+                       match="any_name.so.*another copy of libheadrace.so"):
+        tf.load_op_library(str(path))
+    tf.load_op_library(str(own))  # the one that is there

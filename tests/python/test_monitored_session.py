@@ -509,6 +509,16 @@ def test_training_goes_on_from_its_checkpoint(tmp_path):
             "model.ckpt-%d" % wanted[-1])
     steps = [n for what, n in Listener.calls if what == "after"]
     assert steps == [0, 3, 3, 6] and (tmp_path / "graph.pbtxt").exists()
+    # Each session writes the MetaGraphDef with its Saver; FileWriters write one
+    # without.
+    meta_graphs = [tf.MetaGraphDef.FromString(e.meta_graph_def)
+                   for path in sorted(tmp_path.glob("events*"))
+                   for e in train.summary_iterator(str(path))
+                   if e.HasField("meta_graph_def")]
+    of_hooks = [m for m in meta_graphs if m.HasField("saver_def")]
+    assert len(of_hooks) == 2
+    for meta_graph in of_hooks:
+        assert any(n.name == "global_step" for n in meta_graph.graph_def.node)
 
 
 @needs_saver

@@ -1,5 +1,6 @@
 """tf.saved_model: models written, read, and exchanged with TensorFlow."""
 import os
+import random
 import subprocess
 
 import numpy as np
@@ -144,6 +145,37 @@ def test_what_is_refused(tmp_path, error, message, call):
     (tmp_path / "saved_model.pb").write_bytes(b"\xff\xff\xff")
     with pytest.raises(error, match=message):
         call(tmp_path)
+
+
+def test_damaged_graphs_are_refused_by_name(tmp_path):
+    """A bit is flipped: the file is refused, or it is another model. No error
+    is a bare KeyError."""
+    folder = tmp_path / "m"
+    save(folder).save()
+    path = folder / "saved_model.pb"
+    data = path.read_bytes()
+
+    def load():
+        with tf.Graph().as_default(), tf.Session() as sess:
+            sm.load(sess, ["serve"], str(folder))
+    chance = random.Random(0)
+    named = 0
+    for _ in range(150):
+        flipped = bytearray(data)
+        flipped[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
+        path.write_bytes(flipped)
+        try:
+            load()
+        except (ValueError, OSError, RuntimeError, tf.OpError) as error:
+            named += str(folder) in str(error)
+    assert named > 50
+    # What names nodes that are not there.
+    for old, words in ((b"save/restore_all", "save/restore_alx"),
+                       (b"w/Assign", "w/Assigx")):
+        at = data.rindex(old) + len(old) - 1
+        path.write_bytes(data[:at] + b"x" + data[at + 1:])
+        with pytest.raises(ValueError, match="%s.*%s" % (folder, words)):
+            load()
 
 
 def test_signatures():

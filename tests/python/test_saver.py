@@ -301,7 +301,8 @@ def test_names_of_files(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("error, rows, make", [
     (tf.errors.InvalidArgumentError,
-     ["a  another shape float32 [3, 2] float32 [2, 3]"],
+     ["a  another shape float32 [3, 2] float32 [2, 3]",
+      "The checkpoint also has: s/b"],
      lambda: [tf.get_variable("a", [3, 2])]),
     (tf.errors.InvalidArgumentError, ["s/b another type int32 [2] int64 [2]"],
      lambda: [tf.get_variable("s/b", [2], tf.int32, use_resource=True)]),

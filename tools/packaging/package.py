@@ -184,7 +184,7 @@ def stubs(python, files):
         return {f"headrace/{path.relative_to(made)}": path.read_bytes() for path in sorted(made.rglob("*.pyi"))}
 
 
-def write_wheel(python, linker, out, licences):
+def write_wheel(python, linker, out, licences, include):
     made = out / f"headrace-{version()}-{python.tag}-{PLATFORM}.whl"
     info = f"headrace-{version()}.dist-info"
     files = {}
@@ -197,6 +197,11 @@ def write_wheel(python, linker, out, licences):
         path = linker.out / "lib" / name
         if path.exists() and not path.is_symlink():
             files[f"headrace/{name}"] = path.read_bytes()
+    # What libraries of ops are compiled and linked with: tf.sysconfig.
+    for path in sorted(include.rglob("*")):
+        if path.is_file():
+            files[f"headrace/include/{path.relative_to(include)}"] = path.read_bytes()
+    files["headrace/libheadrace_absl.a"] = (linker.out / "lib/libheadrace_absl.a").read_bytes()
     module = "_headrace" + python.suffix
     files[f"headrace/{module}"] = (linker.out.parent / python.tag / module).read_bytes()
     files.update(stubs(python, files))
@@ -247,7 +252,7 @@ def main():
     install_licences(licences, nanobind)
     tarball = out / f"{name}.tar.gz"
     write_tarball(tree, tarball)
-    made = [tarball] + [write_wheel(python, linker, out, licences) for python in pythons]
+    made = [tarball] + [write_wheel(python, linker, out, licences, tree / "include") for python in pythons]
     for path in [*map(tree.joinpath, targets(build)), *made]:
         print(f"{path.relative_to(out)}: {path.stat().st_size / 1e6:.1f} MB")
 

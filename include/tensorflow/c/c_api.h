@@ -86,6 +86,8 @@ typedef struct TF_Function TF_Function;
 typedef struct TF_FunctionOptions TF_FunctionOptions;
 
 TF_CAPI_EXPORT extern TF_Graph* TF_NewGraph(void);
+/* Deleting again does nothing until a new graph has the address; other uses of
+   a deleted graph are undefined. */
 TF_CAPI_EXPORT extern void TF_DeleteGraph(TF_Graph*);
 
 /* Refines what is known of an output's shape: -1 is an unknown dimension,
@@ -211,9 +213,10 @@ TF_CAPI_EXPORT extern void TF_SetAttrValueProto(TF_OperationDescription* desc,
                                                 TF_Status* status);
 
 /* Checks the node, infers its shapes and adds it. `desc` is deleted in any
-   case; NULL on error, and the graph is as it was. NOT_FOUND for an unknown op,
-   INVALID_ARGUMENT for a name that is taken, inputs or attributes that do not
-   fit and shapes that cannot work. */
+   case; a second call for it is INVALID_ARGUMENT until a new description has
+   its address, other uses of it are undefined; NULL on error, and the graph is
+   as it was. NOT_FOUND for an unknown op, INVALID_ARGUMENT for a name that is
+   taken, inputs or attributes that do not fit and shapes that cannot work. */
 TF_CAPI_EXPORT extern TF_Operation* TF_FinishOperation(
     TF_OperationDescription* desc, TF_Status* status);
 /* The same without taking the graph's mutex: for a thread that is the only one
@@ -548,8 +551,11 @@ TF_CAPI_EXPORT extern void TF_FinishWhile(const TF_WhileParams* params,
 TF_CAPI_EXPORT extern void TF_AbortWhile(const TF_WhileParams* params);
 
 /* Adds operations for the derivatives of the sum of `y` by each `x`, which they
-   set `dy` to. `dx`: the gradients of `y`, NULL for ones. On error every dy is
-   {NULL, 0}. */
+   set `dy` to. `dx`: the gradients of `y`, of the same types; NULL for ones. A
+   dy is {NULL, 0} if y depends on x only through tensors of integers or through
+   operations that no gradient goes through, as Shape. On error every dy is
+   {NULL, 0}. TF_NOT_FOUND if an operation on the way has no gradient. `prefix`:
+   a scope for the new names that is not in use. */
 TF_CAPI_EXPORT extern void TF_AddGradients(TF_Graph* g, TF_Output* y, int ny,
                                            TF_Output* x, int nx, TF_Output* dx,
                                            TF_Status* status, TF_Output* dy);
@@ -566,14 +572,18 @@ typedef struct TF_Session TF_Session;
 TF_CAPI_EXPORT extern TF_Session* TF_NewSession(TF_Graph* graph,
                                                 const TF_SessionOptions* opts,
                                                 TF_Status* status);
-/* Not supported yet: UNIMPLEMENTED and NULL. */
+/* The graph with exactly these tags, in `graph`, which must be empty, and a
+   session with its variables restored and its main operation run.
+   `meta_graph_def`, an empty buffer or NULL, gets the MetaGraphDef. */
 TF_CAPI_EXPORT extern TF_Session* TF_LoadSessionFromSavedModel(
     const TF_SessionOptions* session_options, const TF_Buffer* run_options,
     const char* export_dir, const char* const* tags, int tags_len,
     TF_Graph* graph, TF_Buffer* meta_graph_def, TF_Status* status);
 /* Runs in progress and later ones fail with CANCELLED. */
 TF_CAPI_EXPORT extern void TF_CloseSession(TF_Session*, TF_Status* status);
-/* Closes, waits for runs in progress and frees. */
+/* Closes, waits for runs in progress and frees. Of a session that was deleted
+   before, closing and deleting are INVALID_ARGUMENT until a new session has its
+   address; other uses are undefined. */
 TF_CAPI_EXPORT extern void TF_DeleteSession(TF_Session*, TF_Status* status);
 
 /* Runs what the outputs and targets need, with `input_values` in place of

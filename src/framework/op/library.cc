@@ -3,8 +3,14 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <cstring>
 #include <map>
 
+#include "absl/strings/match.h"
+#include "base/env.h"
+#include "base/own_folder.h"
+#include "framework/op/elf_soname.h"
 #include "framework/op/op_clashes.h"
 #include "headrace/mutex.h"
 #include "headrace/op.h"
@@ -40,9 +46,46 @@ std::vector<const OpDef*> OpsWithout(const std::vector<const OpDef*>& before) {
   return added;
 }
 
+bool IsInOwnFolder(const std::string& path) {
+  const std::string own = OwnFolder();
+  char *const folder = realpath(std::string(Dirname(path)).c_str(), nullptr),
+              *const wanted =
+                  realpath(own.empty() ? "." : own.c_str(), nullptr);
+  const bool same = folder != nullptr && wanted != nullptr &&
+                    std::strcmp(folder, wanted) == 0;
+  std::free(folder);
+  std::free(wanted);
+  return same;
+}
+
+// A second copy of the runtime would register the messages and ops of the first
+// one again, and protobuf ends the process for that.
+Status RefuseRuntimes(const std::string& path) {
+  // The loader looks for a name without a slash, and finds ours by its SONAME.
+  if (!absl::StrContains(path, '/')) return OkStatus();
+  const auto file = Env::Default()->MapFile(path);
+  if (!file.ok()) return OkStatus();  // the loader has the words for it
+  const std::string soname(ElfSoname((*file)->view()));
+  if (soname != "libheadrace.so" &&
+      !absl::StartsWith(soname, "libtensorflow.so.")) {
+    return OkStatus();
+  }
+  if (void* const known = dlopen(path.c_str(), RTLD_LAZY | RTLD_NOLOAD)) {
+    dlclose(known);
+    return OkStatus();
+  }
+  if (IsInOwnFolder(path)) return OkStatus();
+  return errors::InvalidArgument(
+      "cannot load library '", path, "': it is another copy of ", soname,
+      ", the runtime itself, which ",
+      OwnFolder().empty() ? "the program" : OwnFolder(),
+      " already has; wanted a library of ops or kernels");
+}
+
 }  // namespace
 
 StatusOr<const OpLibrary*> LoadOpLibrary(const std::string& path) {
+  HR_RETURN_IF_ERROR(RefuseRuntimes(path));
   Loaded* const loaded = Loaded::Get();
   MutexLock lock(&loaded->mu);
   const std::vector<const OpDef*> before = OpRegistry::Global()->All();

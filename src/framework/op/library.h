@@ -19,6 +19,8 @@ struct OpLibrary {
 // was loaded before gives what it gave then. The result lives for ever.
 //
 // NotFound, with the loader's words, if the file cannot be loaded.
+// InvalidArgument if it is another copy of the runtime (libheadrace.so or
+// libtensorflow.so.*), which a process can have only once.
 // AlreadyExists if it registers an op under a name that another op has, and
 // whatever else NoteRegistrationFailure was told. Thread-safe.
 StatusOr<const OpLibrary*> LoadOpLibrary(const std::string& path);

@@ -15,12 +15,23 @@ def get_include():
     return os.path.join(get_lib(), "include")
 
 
+def _bundled_include():
+    """The folder of Abseil's, protobuf's and Eigen's headers, which packages
+    have; else those of the system are meant."""
+    return os.path.join(get_include(), "headrace_bundled")
+
+
 def get_compile_flags():
     """Arguments for the compiler."""
-    return ["-I%s" % get_include(),
-            "-D_GLIBCXX_USE_CXX11_ABI=%d" % CXX11_ABI_FLAG]
+    flags = ["-I%s" % get_include()]
+    if os.path.isdir(_bundled_include()):
+        flags.append("-I%s" % _bundled_include())
+    return flags + ["-D_GLIBCXX_USE_CXX11_ABI=%d" % CXX11_ABI_FLAG]
 
 
 def get_link_flags():
     """Arguments for the linker: of libraries in C++ and in C."""
-    return ["-L%s" % get_lib(), "-l:libheadrace.so", "-l:libtensorflow.so.2"]
+    flags = ["-L%s" % get_lib(), "-l:libheadrace.so", "-l:libtensorflow.so.2"]
+    if os.path.exists(os.path.join(get_lib(), "libheadrace_absl.a")):
+        flags.append("-l:libheadrace_absl.a")  # Abseil of the package
+    return flags

@@ -1,4 +1,5 @@
 """Loading of SavedModels into sessions."""
+import contextlib
 import os
 
 from headrace._src.framework.graph import get_default_graph
@@ -85,17 +86,29 @@ def _init_op_name(meta_graph_def):
     return None
 
 
+@contextlib.contextmanager
+def _naming(export_dir):
+    """Errors of a graph that is damaged name its SavedModel."""
+    try:
+        yield
+    except (KeyError, ValueError) as error:
+        raise ValueError("SavedModel %s cannot be loaded: %s" % (
+            export_dir, error.args[0] if isinstance(error, KeyError)
+            else error)) from error
+
+
 def load(sess, tags, export_dir, import_scope=None, **saver_kwargs):
     """Adds the graph with exactly these tags to the session's graph, under
     `import_scope`, restores its variables and runs its main op. Returns its
     MetaGraphDef, whose signature_def names inputs and outputs.
 
     `saver_kwargs`: input_map, as import_meta_graph has it. OSError if there is
-    no SavedModel, RuntimeError if it has no graph with these tags."""
+    no SavedModel, RuntimeError if it has no graph with these tags, ValueError
+    if its parts do not fit together."""
     export_dir = os.fspath(export_dir)
     tags = [tags] if isinstance(tags, str) else list(tags)
     meta_graph_def = _choose(parse_saved_model(export_dir), tags, export_dir)
-    with sess.graph.as_default():
+    with sess.graph.as_default(), _naming(export_dir):
         _, scope, _ = import_scoped_meta_graph(
             meta_graph_def, import_scope=import_scope, **saver_kwargs)
         saver = saver_of(meta_graph_def, scope)
@@ -106,6 +119,8 @@ def load(sess, tags, export_dir, import_scope=None, **saver_kwargs):
         init_op = None
         if name:
             init_op = graph.as_graph_element(under_scope(name, scope))
+        if saver is not None:
+            saver._check_nodes(graph)
     path = os.path.join(export_dir, constants.VARIABLES_DIRECTORY,
                         constants.VARIABLES_FILENAME)
     if saver is None:

@@ -11,6 +11,7 @@ from headrace._src.framework import messages
 from headrace._src.framework.graph import (
     GraphKeys, get_collection, get_default_graph)
 from headrace._src.training import global_step as _step
+from headrace._src.training.meta_graph import create_meta_graph_def
 from headrace._src.training.session_run_hook import (
     SessionRunArgs, SessionRunHook)
 
@@ -244,6 +245,9 @@ class CheckpointSaverHook(SessionRunHook):
         headrace.train.write_graph(graph.as_graph_def(add_shapes=True),
                                    self._dir, "graph.pbtxt")
         self._writer.add_graph(graph)
+        self._writer.add_meta_graph(create_meta_graph_def(
+            graph_def=graph.as_graph_def(add_shapes=True),
+            saver_def=self._get_saver().saver_def))
         self._save(session, step)
         self._timer.update_last_triggered_step(step)
 

@@ -10,7 +10,7 @@ import os
 from headrace import _headrace
 from headrace._headrace import Message
 from headrace._loading import load
-from headrace._src.framework import messages
+from headrace._src.framework import errors, messages
 from headrace._src.framework.graph import Graph, GraphKeys, get_default_graph
 from headrace._src.framework.importer import import_graph_def
 from headrace._src.framework.newer_attrs import (
@@ -322,6 +322,10 @@ def read_meta_graph_file(filename):
         meta_graph_def = messages.MetaGraphDef()
         meta_graph_def.MergeText(data.decode())
         return meta_graph_def
+    except UnicodeDecodeError:
+        raise OSError(
+            "Cannot parse file %s: its %d bytes are no MetaGraphDef, or only "
+            "a part of one." % (as_str(filename), len(data))) from None
     except ValueError as error:
         raise OSError("Cannot parse file %s: %s."
                       % (as_str(filename), error)) from None
@@ -426,8 +430,14 @@ def import_scoped_meta_graph(meta_graph_or_file, clear_devices=False,
     for key in sorted(meta_graph_def.collection_def):
         if key != unbound_inputs_col_name and (
                 restore_collections_predicate(key)):
-            _read_collection(graph, key, meta_graph_def.collection_def[key],
-                             scope, known)
+            try:
+                _read_collection(graph, key, meta_graph_def.collection_def[key],
+                                 scope, known)
+            except (KeyError, ValueError, errors.DataLossError) as error:
+                raise ValueError(
+                    "Collection %r of the MetaGraphDef does not fit its graph: "
+                    "%s" % (key, error.args[0] if isinstance(error, KeyError)
+                            else error)) from error
     return meta_graph_def, scope, elements
 
 

@@ -310,6 +310,14 @@ class Saver:
             return
         sess.run(restore_op, {self.saver_def.filename_tensor_name: path})
 
+    def _check_nodes(self, graph):
+        """KeyError unless the graph has the nodes that the SaverDef names."""
+        if self._is_empty:
+            return
+        for name in (self.saver_def.filename_tensor_name,
+                     self.saver_def.restore_op_name):
+            graph.as_graph_element(name)
+
     def _restore_objects(self, sess, path, reader, restore_op):
         """Restores from a checkpoint whose tensors are named by objects, as
         TensorFlow 2's tf.train.Checkpoint writes them: it also says how the

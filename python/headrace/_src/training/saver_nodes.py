@@ -250,7 +250,7 @@ def check_fits(restore_op, path, entries):
         for row in [head] + rows]
     unused = sorted(set(entries) - {w.key for w in wanted})
     text += ["Key %s not found in checkpoint" % row[0] for row in missing]
-    if missing and unused:
+    if unused:
         text.append("The checkpoint also has: %s%s" % (
             ", ".join(unused[:10]),
             " and %d more" % (len(unused) - 10) if len(unused) > 10 else ""))

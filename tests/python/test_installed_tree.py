@@ -1,0 +1,67 @@
+"""What `cmake --install` puts into a folder is enough to build and run programs
+and libraries of ops: tests/package and the examples of custom ops."""
+import pathlib
+import shutil
+import subprocess
+
+import pytest
+
+import headrace as tf
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = ROOT / "build"
+
+pytestmark = [
+    pytest.mark.slow,  # C++ is compiled
+    pytest.mark.skipif(
+        shutil.which("cmake") is None or shutil.which("c++") is None
+        or not (BUILD / "bin" / "headrace").exists(),
+        reason="there is no CMake, no compiler or no build folder")]
+
+
+def call(*command):
+    done = subprocess.run([str(word) for word in command], text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    assert done.returncode == 0, done.stdout
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("installed")
+    call("cmake", "--install", BUILD, "--prefix", folder)
+    return folder
+
+
+def build(source, folder, installed, *targets):
+    call("cmake", "-S", source, "-B", folder,
+         "-DCMAKE_PREFIX_PATH=%s" % installed)
+    call("cmake", "--build", folder, *(["--target", *targets] if targets else []))
+    return folder
+
+
+def test_programs(installed, tmp_path):
+    folder = build(ROOT / "tests" / "package", tmp_path, installed,
+                   "client_c", "client_cc", "client_dlopen")
+    assert call(folder / "client_c").strip() == "42"
+    assert call(folder / "client_cc").strip() == "42"
+    library = next(installed.glob("lib*/**/libtensorflow.so.2"))
+    assert call(folder / "client_dlopen", library).strip() == "42"
+    assert len(call(installed / "bin" / "headrace", "ops").splitlines()) > 1000
+
+
+def test_a_library_of_ops_in_c(installed, tmp_path):
+    folder = build(ROOT / "examples" / "custom_op_c", tmp_path, installed)
+    ops = tf.load_op_library(str(folder / "saturate.so"))
+    with tf.Session() as session:
+        assert session.run(ops.saturate([5., -5.], low=-1, high=1)).tolist() == [
+            1, -1]
+
+
+def test_a_library_of_ops_in_cpp(installed, tmp_path):
+    folder = build(ROOT / "examples" / "custom_op_cc", tmp_path, installed)
+    ops = tf.load_op_library(str(folder / "cube.so"))
+    x = tf.constant([2., 3.])
+    y = ops.cube(x)
+    with tf.Session() as session:
+        assert session.run([y, tf.gradients(y, x)[0]])[1].tolist() == [12, 27]
