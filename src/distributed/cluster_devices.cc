@@ -30,6 +30,14 @@ StatusOr<std::vector<std::string>> FilterTasks(
   }
   return tasks;
 }
+
+Status NotOfCluster(const std::string& task, const std::string& called) {
+  return errors::Unimplemented(
+      "ConfigProto.cluster_def calls ", task, " ", called,
+      ": a server cannot become another task after its start. Start it with "
+      "the cluster: tf.train.Server(cluster, job_name=..., task_index=...)");
+}
+
 Status AskForDevices(const CallOptions& options, WorkerCache* workers,
                      const std::vector<std::string>& tasks,
                      std::map<std::string, pb::GetStatusResponse>* devices) {

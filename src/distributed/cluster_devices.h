@@ -16,6 +16,10 @@ StatusOr<std::vector<std::string>> FilterTasks(
     const WorkerCache& workers,
     const google::protobuf::RepeatedPtrField<std::string>& filters);
 
+// Unimplemented: a session's ConfigProto.cluster_def calls the task `task`,
+// which was started otherwise, `called`.
+Status NotOfCluster(const std::string& task, const std::string& called);
+
 // Asks all `tasks` for their devices. Waits for those that do not answer, says
 // so on stderr every ten seconds, and gives up when `options` do: the error
 // then names them.

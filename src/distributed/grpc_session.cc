@@ -3,6 +3,7 @@
 // to the graph before later runs.
 #include "distributed/grpc_session.h"
 
+#include <atomic>
 #include <utility>
 
 #include "absl/strings/strip.h"
@@ -35,6 +36,15 @@ Status CheckEndpoint(const char* what, const Endpoint& e, const Graph& graph) {
     return OkStatus();
   }
   return errors::InvalidArgument(what, " is no output of the session's graph");
+}
+
+// True if a run that ignores them could differ.
+bool HasSettings(pb::ConfigProto::Headrace settings) {
+  using Headrace = pb::ConfigProto::Headrace;
+  if (settings.conv_tuning() == Headrace::OFF) settings.clear_conv_tuning();
+  if (settings.precision() == "float32") settings.clear_precision();
+  settings.clear_conv_tuning_seconds();
+  return settings.ByteSizeLong() > 0;
 }
 
 // What a callable needs of a session that may be gone.
@@ -84,6 +94,9 @@ class GrpcSession : public Session {
     const RunCancellation cancellation(&closing_, token.manager);
     const CallOptions call_options = OptionsOf(options, &cancellation, token);
     HR_RETURN_IF_ERROR(SendGraph(call_options));
+    if (options.headrace().ByteSizeLong() > 0) {
+      HR_RETURN_IF_ERROR(CheckMasterTakes(call_options, "RunOptions.headrace"));
+    }
     RunStepCall call;
     HR_RETURN_IF_ERROR(FillCall(options, feeds, fetches, targets, &call));
     RunStepResult result;
@@ -316,6 +329,32 @@ class GrpcSession : public Session {
     return closing_.status();
   }
 
+  // Unimplemented if the master is TensorFlow's, which would ignore `what`, a
+  // setting of Headrace.
+  Status CheckMasterTakes(const CallOptions& options, const char* what) {
+    if (master_takes_settings_ || FindLocalMaster(target_) != nullptr) {
+      return OkStatus();
+    }
+    std::shared_ptr<RpcChannel> channel;
+    HR_RETURN_IF_ERROR(MoveTo(
+        NewRpcChannel(std::string(absl::StripPrefix(target_, "grpc://"))),
+        &channel));
+    CallOptions call = options;
+    call.wait_for_ready = true;
+    WireBytes ignored;
+    const Status s =
+        channel->Call(kDescribeWaitsMethod, ToWire(pb::DescribeWaitsRequest()),
+                      call, &ignored);
+    if (errors::IsUnimplemented(s)) {
+      return errors::Unimplemented(what, ": the master at ", target_,
+                                   " is no server of Headrace, and would "
+                                   "ignore it");
+    }
+    HR_RETURN_IF_ERROR(Explain(s));
+    master_takes_settings_ = true;
+    return OkStatus();
+  }
+
   // Creates the session if it is new; sends new nodes.
   Status SendGraph(const CallOptions& options) {
     MutexLock lock(&mu_);
@@ -339,6 +378,17 @@ class GrpcSession : public Session {
       create.wait_for_ready = true;
       HR_RETURN_IF_ERROR(
           Explain(master_->CreateSession(create, request, &response)));
+      if (HasSettings(config_.headrace())) {
+        const Status s = CheckMasterTakes(options, "ConfigProto.headrace");
+        if (!s.ok()) {
+          pb::CloseSessionRequest close;
+          close.set_session_handle(response.session_handle());
+          CallOptions end;
+          end.timeout = kCloseTimeout;
+          master_->CloseSession(end, close).IgnoreError();
+          return s;
+        }
+      }
       handle_ = response.session_handle();
       version_ = response.graph_version();
     } else {
@@ -409,6 +459,7 @@ class GrpcSession : public Session {
   const std::string target_;
   const std::shared_ptr<MasterInterface> master_;
   CancellationManager closing_;
+  std::atomic<bool> master_takes_settings_{false};  // it has said so
   Mutex mu_;  // held while the graph is sent
   bool closed_ GUARDED_BY(mu_) = false;
   std::string handle_ GUARDED_BY(mu_);  // empty: not created

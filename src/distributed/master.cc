@@ -3,17 +3,25 @@
 #include <utility>
 
 #include "base/exceptions.h"
+#include "base/log.h"
 #include "distributed/cluster_devices.h"
 #include "distributed/master_session.h"
+#include "headrace/clock.h"
 
 namespace headrace {
 
 Master::Master(std::shared_ptr<Worker> worker, pb::ConfigProto config)
-    : worker_(std::move(worker)), config_(std::move(config)) {}
+    : worker_(std::move(worker)), config_(std::move(config)) {
+  const absl::Duration ttl = worker_->limits().session_ttl;
+  if (ttl > absl::ZeroDuration()) {
+    watch_ = std::make_unique<IdleWatch>(ttl, [this] { EndIdle(); });
+  }
+}
 
 Master::~Master() { Shutdown(); }
 
 void Master::Shutdown() {
+  watch_.reset();
   decltype(sessions_) gone;
   {
     MutexLock lock(&mu_);
@@ -30,9 +38,10 @@ Status Master::Find(const std::string& handle,
   if (it == sessions_.end()) {
     return errors::Aborted("Session ", handle,
                            " is not found. Possibly this master (\"",
-                           worker_->task(), "\") has restarted.");
+                           worker_->task(), "\") has restarted",
+                           worker_->limits().IdleText(1), ".");
   }
-  *out = it->second;
+  *out = MasterSession::InUse(it->second);
   return OkStatus();
 }
 
@@ -56,6 +65,34 @@ void Master::UncountSession(const std::string& peer) {
   MutexLock lock(&mu_);
   const auto it = sessions_of_.find(peer);
   if (it != sessions_of_.end() && --it->second == 0) sessions_of_.erase(it);
+}
+
+void Master::EndIdle() {
+  const absl::Duration ttl = worker_->limits().session_ttl;
+  const absl::Time before = Now() - ttl;
+  std::vector<std::shared_ptr<MasterSession>> idle, used;
+  {
+    MutexLock lock(&mu_);
+    for (auto it = sessions_.begin(); it != sessions_.end();) {
+      // A client of this process ends its sessions itself, or with them all.
+      const bool ends =
+          it->second->from_network() && it->second->IdleSince() < before;
+      (ends ? idle : used).push_back(it->second);
+      it = ends ? sessions_.erase(it) : std::next(it);
+    }
+  }
+  for (const auto& session : idle) {
+    HR_LOG(WARNING) << "session " << session->handle() << " of "
+                    << session->peer() << " was not used for "
+                    << absl::FormatDuration(ttl) << " (" << kSessionTtl
+                    << ") and ends";
+    UncountSession(session->peer());
+    session->Close();
+  }
+  for (const auto& session : used) {
+    session->ForgetSteps(before);
+    session->KeepWorkerSessions(ttl / 2);
+  }
 }
 
 Status Master::CreateSession(const CallOptions& options,

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "distributed/idle_watch.h"
 #include "distributed/request_ids.h"
 #include "distributed/rpc.h"
 #include "distributed/tensor_wire.h"
@@ -108,12 +109,16 @@ class Master : public MasterInterface {
                          const pb::ReleaseCallableRequest& request) override;
 
  private:
-  // Aborted if there is none: the server may have been restarted.
+  // Aborted if there is none: the server may have been restarted. The session
+  // counts as used until `out` goes.
   Status Find(const std::string& handle, std::shared_ptr<MasterSession>* out);
 
   // ResourceExhausted if the client's host has too many sessions.
   Status CountSession(const CallOptions& options);
   void UncountSession(const std::string& peer);
+  // Ends what clients of other processes have not used for the limit's time,
+  // and tells tasks about the rest.
+  void EndIdle();
 
   const std::shared_ptr<Worker> worker_;
   const pb::ConfigProto config_;
@@ -124,6 +129,7 @@ class Master : public MasterInterface {
       GUARDED_BY(mu_);
   // Of clients of other processes, by host; also those that are being created.
   std::map<std::string, int64_t> sessions_of_ GUARDED_BY(mu_);
+  std::unique_ptr<IdleWatch> watch_;  // null: sessions stay
 };
 
 }  // namespace headrace

@@ -15,6 +15,7 @@
 #include "headrace/importer.h"
 #include "headrace/types.h"
 #include "runtime/deadline_timer.h"
+#include "session/session_options.h"
 
 namespace headrace {
 namespace {
@@ -33,6 +34,92 @@ std::string TextOf(const std::vector<std::string>& names) {
   return text;
 }
 
+// What a task's devices have, not a session.
+Status CheckConfig(const pb::ConfigProto& asked, const pb::ConfigProto& server,
+                   const pb::ConfigProto& merged) {
+  using Headrace = pb::ConfigProto::Headrace;
+  const Headrace &a = asked.headrace(), &s = server.headrace();
+  const bool measures = a.conv_tuning() != Headrace::UNSET &&
+                        a.conv_tuning() != Headrace::OFF &&
+                        a.conv_tuning() != s.conv_tuning();
+  const bool has_cache =
+      !a.conv_cache().empty() && a.conv_cache() != s.conv_cache();
+  if (measures || has_cache) {
+    return errors::Unimplemented(
+        "ConfigProto.headrace.", measures ? "conv_tuning" : "conv_cache",
+        ": convolutions of a server's sessions are chosen as the server says: "
+        "set it in its config, or HEADRACE_CONV_TUNING and HEADRACE_CONV_CACHE "
+        "in its environment");
+  }
+  pb::ConfigProto checked;
+  *checked.mutable_graph_options() = merged.graph_options();
+  *checked.mutable_headrace() = merged.headrace();
+  SessionOptions options;
+  return SessionOptions::FromConfig(checked, &options);
+}
+
+Status CheckRunOptions(const pb::RunOptions& options) {
+  if (options.debug_options().debug_tensor_watch_opts_size() == 0) {
+    return OkStatus();
+  }
+  return errors::Unimplemented(
+      "RunOptions.debug_options: watching tensors is not supported");
+}
+
+// What tasks can do for a session.
+pb::ConfigProto::Headrace SettingsOf(const pb::ConfigProto& config) {
+  pb::ConfigProto::Headrace settings;
+  settings.set_memory_budget_bytes(config.headrace().memory_budget_bytes());
+  *settings.mutable_disabled_passes() = config.headrace().disabled_passes();
+  const std::string& precision = config.headrace().precision();
+  if (precision != "float32") settings.set_precision(precision);
+  return settings;
+}
+
+void AddCounters(const pb::RunCounters& part, pb::RunCounters* sums) {
+  sums->set_nodes(sums->nodes() + part.nodes());
+  sums->set_allocations(sums->allocations() + part.allocations());
+  sums->set_allocated_bytes(sums->allocated_bytes() + part.allocated_bytes());
+  sums->set_copies(sums->copies() + part.copies());
+  sums->set_copied_bytes(sums->copied_bytes() + part.copied_bytes());
+}
+
+// Sums over the tasks, by name.
+void AddPasses(const pb::RunGraphResponse& part, pb::RunMetadata* metadata) {
+  for (const pb::GraphPassReport& p : part.headrace_passes()) {
+    auto* const all = metadata->mutable_headrace_passes();
+    const auto found =
+        std::find_if(all->begin(), all->end(),
+                     [&](const auto& q) { return q.name() == p.name(); });
+    if (found == all->end()) {
+      *all->Add() = p;
+      continue;
+    }
+    found->set_off(found->off() && p.off());
+    found->set_changes(found->changes() + p.changes());
+  }
+}
+
+// What one task tells of its part.
+void MoveReport(pb::RunGraphResponse* part, pb::RunMetadata* metadata) {
+  for (pb::DeviceStepStats& d :
+       *part->mutable_step_stats()->mutable_dev_stats()) {
+    *metadata->mutable_step_stats()->add_dev_stats() = std::move(d);
+  }
+  for (pb::CostGraphDef::Node& n :
+       *part->mutable_cost_graph()->mutable_node()) {
+    *metadata->mutable_cost_graph()->add_node() = std::move(n);
+  }
+  for (pb::GraphDef& g : *part->mutable_partition_graph()) {
+    *metadata->add_partition_graphs() = std::move(g);
+  }
+  AddPasses(*part, metadata);
+  if (part->has_headrace_counters()) {
+    AddCounters(part->headrace_counters(),
+                metadata->mutable_headrace_counters());
+  }
+}
+
 }  // namespace
 
 MasterSession::MasterSession(std::shared_ptr<Worker> worker,
@@ -48,12 +135,61 @@ MasterSession::MasterSession(std::shared_ptr<Worker> worker,
 
 MasterSession::~MasterSession() = default;
 
+std::shared_ptr<MasterSession> MasterSession::InUse(
+    std::shared_ptr<MasterSession> session) {
+  MasterSession* const raw = session.get();
+  ++raw->users_;
+  return {raw, [session = std::move(session)](MasterSession* used) {
+            used->used_.Touch();
+            --used->users_;
+          }};
+}
+
+absl::Time MasterSession::IdleSince() const {
+  return users_ > 0 ? absl::InfiniteFuture() : used_.time();
+}
+
+void MasterSession::ForgetSteps(absl::Time before) {
+  std::vector<StepPtr> gone;  // deregistered without the lock
+  MutexLock lock(&mu_);
+  for (auto it = steps_.begin(); it != steps_.end();) {
+    if (it->second.used < before) {
+      gone.push_back(std::move(it->second.step));
+      it = steps_.erase(it);
+    } else {
+      ++it;
+    }
+  }
+}
+
+// TensorFlow's workers have no such limit, and no method that does nothing but
+// name a session. One that deregisters what is not there comes nearest.
+void MasterSession::KeepWorkerSessions(absl::Duration period) {
+  if (Now() - kept_ < period) return;
+  kept_ = Now();
+  pb::DeregisterGraphRequest request;
+  request.set_session_handle(handle_);
+  request.set_create_worker_session_called(true);
+  // Until the answers are there: the workers live as long as the caches.
+  auto keep = std::make_shared<
+      std::pair<std::shared_ptr<WorkerCache>, std::shared_ptr<Worker>>>(
+      workers_, worker_);
+  for (const std::string& task : tasks_) {
+    StatusOr<WorkerInterface*> worker = workers_->Find(task);
+    if (!worker.ok()) continue;
+    CallOptions options;
+    options.timeout = kCloseTimeout;
+    (*worker)->DeregisterGraph(options, request, [keep](const Status&) {});
+  }
+}
+
 StatusOr<std::shared_ptr<MasterSession>> MasterSession::Create(
     const CallOptions& options, std::shared_ptr<Worker> worker,
     const pb::CreateSessionRequest& request, const pb::ConfigProto& config) {
   pb::ConfigProto merged = config;
   merged.clear_device_filters();
   merged.MergeFrom(request.config());
+  HR_RETURN_IF_ERROR(CheckConfig(request.config(), config, merged));
   std::shared_ptr<MasterSession> session(new MasterSession(
       std::move(worker), std::move(merged),
       StrCat(absl::Hex(RandomSeed64(), absl::kZeroPad16)), options));
@@ -70,6 +206,9 @@ Status MasterSession::Start(const CallOptions& options,
   if (config_.cluster_def().job_size() > 0) {
     HR_ASSIGN_OR_RETURN(ClusterSpec spec,
                         ClusterSpec::FromProto(config_.cluster_def()));
+    if (spec.Find(worker_->task()) == nullptr) {
+      return NotOfCluster(worker_->task(), "none of its tasks");
+    }
     workers_ = std::make_shared<WorkerCache>(std::move(spec), worker_->task(),
                                              worker_.get());
   }
@@ -101,6 +240,9 @@ Status MasterSession::Start(const CallOptions& options,
   if (device_list_.empty()) {
     return errors::Internal("no task of the cluster has a device");
   }
+  if (SettingsOf(config_).ByteSizeLong() > 0) {
+    HR_RETURN_IF_ERROR(CheckTasksTake(wait, "ConfigProto.headrace"));
+  }
   HR_RETURN_IF_ERROR(CreateWorkerSessions(wait, request));
   return Import(request.graph_def());
 }
@@ -112,6 +254,8 @@ Status MasterSession::CreateWorkerSessions(const CallOptions& options,
     pb::CreateWorkerSessionRequest request;
     request.set_session_handle(handle_);
     request.set_isolate_session_state(config_.isolate_session_state());
+    const pb::ConfigProto::Headrace settings = SettingsOf(config_);
+    if (settings.ByteSizeLong() > 0) *request.mutable_headrace() = settings;
     for (const pb::DeviceAttributes& a : attributes_) {
       *request.add_cluster_device_attributes() = a;
     }
@@ -131,6 +275,41 @@ Status MasterSession::CreateWorkerSessions(const CallOptions& options,
         call, request, [calls, task](const Status& s) { calls->End(task, s); });
   }
   return calls->WaitForAll(tasks_.size());
+}
+
+Status MasterSession::CheckTasksTake(const CallOptions& options,
+                                     const char* what) {
+  if (tasks_take_settings_) return OkStatus();
+  struct Asked : TaskCalls {
+    std::map<std::string, pb::DescribeWaitsResponse> responses;
+  };
+  auto asked = std::make_shared<Asked>();
+  for (const std::string& task : tasks_) asked->responses[task];
+  for (const std::string& task : tasks_) {
+    HR_ASSIGN_OR_RETURN(WorkerInterface * worker, workers_->Find(task));
+    CallOptions call;
+    call.timeout = std::min<absl::Duration>(options.timeout, absl::Minutes(1));
+    worker->DescribeWaits(
+        call, pb::DescribeWaitsRequest(), &asked->responses[task],
+        [asked, task, what](const Status& s) {
+          asked->End(task, !errors::IsUnimplemented(s)
+                               ? s
+                               : errors::Unimplemented(
+                                     what, ": ", task,
+                                     " is no server of Headrace, and would "
+                                     "ignore it"));
+        });
+  }
+  HR_RETURN_IF_ERROR(asked->WaitForAll(tasks_.size()));
+  tasks_take_settings_ = true;
+  return OkStatus();
+}
+
+bool MasterSession::ReportsCosts(const MasterStep& step) const {
+  const pb::GraphOptions& g = config_.graph_options();
+  if (g.build_cost_model() <= 0) return false;
+  const int64_t run = step.runs++ - g.build_cost_model_after();
+  return run >= 0 && (run + 1) % g.build_cost_model() == 0;
 }
 
 Status MasterSession::Import(const pb::GraphDef& def) {
@@ -177,6 +356,19 @@ void MasterSession::ListDevices(pb::ListDevicesResponse* response) const {
   }
 }
 
+// Of too many steps, the half that was not used for longest.
+void MasterSession::ForgetBeyondLimit() {
+  std::vector<absl::Time> used;
+  {
+    MutexLock lock(&mu_);
+    if (steps_.size() < kMaxSteps) return;
+    for (const auto& [key, step] : steps_) used.push_back(step.used);
+  }
+  const auto middle = used.begin() + static_cast<int64_t>(used.size() / 2);
+  std::nth_element(used.begin(), middle, used.end());
+  ForgetSteps(*middle + absl::Nanoseconds(1));
+}
+
 Status MasterSession::FindOrBuild(const CallOptions& options,
                                   const Request& request, StepPtr* step) {
   const std::string key = StrCat(TextOf(request.feeds), TextOf(request.fetches),
@@ -184,8 +376,10 @@ Status MasterSession::FindOrBuild(const CallOptions& options,
   const auto find = [&] {
     MutexLock lock(&mu_);
     const auto it = steps_.find(key);
-    if (it != steps_.end()) *step = it->second;
-    return *step != nullptr;
+    if (it == steps_.end()) return false;
+    it->second.used = Now();
+    *step = it->second.step;
+    return true;
   };
   if (find()) return OkStatus();
   MutexLock build(&build_mu_);
@@ -194,10 +388,9 @@ Status MasterSession::FindOrBuild(const CallOptions& options,
     build_mu_.AssertHeld();
     return Build(options, request, step);
   }));
-  decltype(steps_) gone;  // deregistered without the lock
+  ForgetBeyondLimit();
   MutexLock lock(&mu_);
-  if (steps_.size() >= kMaxSteps) gone.swap(steps_);
-  steps_.emplace(key, *step);
+  steps_.emplace(key, Remembered{*step, Now()});
   return OkStatus();
 }
 
@@ -227,7 +420,16 @@ Status MasterSession::Build(const CallOptions& options, const Request& request,
 Status MasterSession::Execute(const CallOptions& options, const StepPtr& step,
                               Execution execution, NamedTensors* fetched,
                               pb::RunMetadata* metadata) {
+  const int64_t budget = execution.options->headrace().memory_budget_bytes();
+  if (budget < 0) {
+    return errors::InvalidArgument("RunOptions: memory_budget_bytes is ",
+                                   budget, ", wanted 0 or more");
+  }
+  if (budget > 0) {
+    HR_RETURN_IF_ERROR(CheckTasksTake(options, "RunOptions.headrace"));
+  }
   std::deque<RunningParts::Part> parts;
+  const bool costs = metadata != nullptr && ReportsCosts(*step);
   const bool traced = metadata != nullptr && execution.options->trace_level() !=
                                                  pb::RunOptions::NO_TRACE;
   for (const MasterStep::Part& p : step->parts) {
@@ -248,6 +450,8 @@ Status MasterSession::Execute(const CallOptions& options, const StepPtr& step,
     header.set_store_errors_in_response_body(true);
     pb::ExecutorOpts* const opts = header.mutable_exec_opts();
     opts->set_record_timeline(traced);
+    opts->set_record_costs(costs);
+    if (budget > 0) opts->set_headrace_memory_budget_bytes(budget);
     opts->set_record_partition_graphs(
         execution.options->output_partition_graphs());
     opts->set_report_tensor_allocations_upon_oom(
@@ -261,7 +465,10 @@ Status MasterSession::Execute(const CallOptions& options, const StepPtr& step,
   auto keep = std::make_shared<
       std::pair<std::shared_ptr<WorkerCache>, std::shared_ptr<Worker>>>(
       workers_, worker_);
-  auto run = std::make_shared<RunningParts>(std::move(parts), std::move(keep));
+  const RunningParts::Pools pools = {worker_->pool(),
+                                     worker_->devices()[0]->thread_pool()};
+  auto run =
+      std::make_shared<RunningParts>(std::move(parts), pools, std::move(keep));
   {
     MutexLock lock(&mu_);
     if (closed_) return errors::Cancelled("Session has been closed.");
@@ -297,13 +504,7 @@ Status MasterSession::Execute(const CallOptions& options, const StepPtr& step,
     if (metadata == nullptr) continue;
     pb::RunGraphResponse& header = p.result.header;
     if (!p.is_local) MoveClock(p.begin, p.end, header.mutable_step_stats());
-    for (pb::DeviceStepStats& d :
-         *header.mutable_step_stats()->mutable_dev_stats()) {
-      *metadata->mutable_step_stats()->add_dev_stats() = std::move(d);
-    }
-    for (pb::GraphDef& g : *header.mutable_partition_graph()) {
-      *metadata->add_partition_graphs() = std::move(g);
-    }
+    MoveReport(&header, metadata);
   }
   return OkStatus();
 }
@@ -351,10 +552,7 @@ Status MasterSession::Run(const CallOptions& options, RunStepCall call,
     return RunPartial(options, std::move(call), result);
   }
   const pb::RunOptions& run_options = call.header.options();
-  if (run_options.debug_options().debug_tensor_watch_opts_size() > 0) {
-    return errors::Unimplemented(
-        "RunOptions.debug_options: watching tensors is not supported");
-  }
+  HR_RETURN_IF_ERROR(CheckRunOptions(run_options));
   Request request;
   std::map<std::string, const Tensor*> by_name;
   for (const auto& [name, value] : call.feeds) {
@@ -523,6 +721,7 @@ Status MasterSession::MakeCallable(const CallOptions& options,
     return errors::Unimplemented(
         "CallableOptions.tensor_connection is not supported");
   }
+  HR_RETURN_IF_ERROR(CheckRunOptions(o.run_options()));
   Request wanted;
   wanted.feeds.assign(o.feed().begin(), o.feed().end());
   wanted.fetches.assign(o.fetch().begin(), o.fetch().end());
@@ -538,14 +737,14 @@ Status MasterSession::MakeCallable(const CallOptions& options,
         "some");
   }
   response->set_handle(next_callable_);
-  callables_[next_callable_++] = std::move(step);
+  callables_[next_callable_++] = {std::move(step), o.run_options()};
   return OkStatus();
 }
 
 Status MasterSession::RunCallable(const CallOptions& options,
                                   RunCallableCall call,
                                   RunCallableResult* result) {
-  StepPtr step;
+  Callable callable;
   {
     MutexLock lock(&mu_);
     const auto it = callables_.find(call.header.handle());
@@ -553,15 +752,16 @@ Status MasterSession::RunCallable(const CallOptions& options,
       return errors::InvalidArgument("No such callable handle: ",
                                      call.header.handle());
     }
-    step = it->second;
+    callable = it->second;
   }
+  const StepPtr& step = callable.step;
   if (call.feeds.size() != step->feeds.size()) {
     return errors::InvalidArgument("Expected ", step->feeds.size(),
                                    " feed tensors, but got ",
                                    call.feeds.size());
   }
   Execution execution;
-  execution.options = &pb::RunOptions::default_instance();
+  execution.options = &callable.options;
   for (size_t i = 0; i < call.feeds.size(); ++i) {
     const MasterStep::Fed& f = step->feeds[i];
     if (call.feeds[i].dtype() != f.dtype) {
@@ -578,8 +778,8 @@ Status MasterSession::RunCallable(const CallOptions& options,
     }
   }
   NamedTensors fetched;
-  HR_RETURN_IF_ERROR(
-      ExecuteWhole(options, step, std::move(execution), &fetched, nullptr));
+  HR_RETURN_IF_ERROR(ExecuteWhole(options, step, std::move(execution), &fetched,
+                                  result->header.mutable_metadata()));
   for (const MasterStep::Fetched& f : step->fetches) {
     const size_t i = at[f.key];
     if (i >= fetched.size()) {
@@ -597,7 +797,7 @@ Status MasterSession::ReleaseCallable(int64_t handle) {
   if (it == callables_.end()) {
     return errors::InvalidArgument("No such callable handle: ", handle);
   }
-  gone = std::move(it->second);
+  gone = std::move(it->second.step);
   callables_.erase(it);
   return OkStatus();
 }

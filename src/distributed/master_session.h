@@ -14,6 +14,7 @@
 
 #include "distributed/master.h"
 #include "distributed/master_step.h"
+#include "headrace/clock.h"
 #include "headrace/graph.h"
 
 namespace headrace {
@@ -29,7 +30,20 @@ class MasterSession {
       const pb::CreateSessionRequest& request, const pb::ConfigProto& config);
   ~MasterSession();
 
+  // A reference during which the session counts as used.
+  static std::shared_ptr<MasterSession> InUse(
+      std::shared_ptr<MasterSession> session);
+  // Since when nobody has used it; the future while somebody does.
+  absl::Time IdleSince() const;
+  // Forgets steps that were last run before then; they are built again when
+  // they are asked for.
+  void ForgetSteps(absl::Time before);
+  // Tells the tasks that the session is there, if that was not done in the last
+  // `period`. Does not wait. From one thread.
+  void KeepWorkerSessions(absl::Duration period);
+
   const std::string& handle() const { return handle_; }
+  bool from_network() const { return from_network_; }
   // The client's host; "" for a client of this process.
   const std::string& peer() const { return peer_; }
   Status Extend(const pb::ExtendSessionRequest& request,
@@ -59,13 +73,23 @@ class MasterSession {
     std::set<std::string> fed, fetched;
   };
 
+  struct Callable {
+    StepPtr step;
+    pb::RunOptions options;
+  };
+
   MasterSession(std::shared_ptr<Worker> worker, pb::ConfigProto config,
                 std::string handle, const CallOptions& options);
   Status Start(const CallOptions& options,
                const pb::CreateSessionRequest& request);
   Status CreateWorkerSessions(const CallOptions& options,
                               const pb::CreateSessionRequest& request);
+  // Unimplemented if a task is TensorFlow's, which would ignore `what`, a
+  // setting of Headrace.
+  Status CheckTasksTake(const CallOptions& options, const char* what);
+  bool ReportsCosts(const MasterStep& step) const;
   Status Import(const pb::GraphDef& def);
+  void ForgetBeyondLimit();
   Status FindOrBuild(const CallOptions& options, const Request& request,
                      StepPtr* step);
   Status Build(const CallOptions& options, const Request& request,
@@ -102,8 +126,12 @@ class MasterSession {
   // The client is no part of this process, so neither are its graphs.
   const bool from_network_;
   const std::string peer_;
+  std::atomic<int64_t> users_{0};
+  LastUse used_;
+  absl::Time kept_ = Now();  // when the tasks were last told
   std::shared_ptr<WorkerCache> workers_;
   std::vector<std::string> tasks_;
+  std::atomic<bool> tasks_take_settings_{false};  // they have said so
   std::vector<pb::DeviceAttributes> attributes_;  // of all devices
   // On which nodes are placed; those of this task first.
   std::vector<std::unique_ptr<Device>> devices_;
@@ -117,9 +145,13 @@ class MasterSession {
   Mutex mu_;
   bool closed_ GUARDED_BY(mu_) = false;
   int64_t version_ GUARDED_BY(mu_) = 0;
-  std::map<std::string, StepPtr> steps_ GUARDED_BY(mu_);
+  struct Remembered {
+    StepPtr step;
+    absl::Time used;  // last
+  };
+  std::map<std::string, Remembered> steps_ GUARDED_BY(mu_);
   int64_t next_callable_ GUARDED_BY(mu_) = 0;
-  std::map<int64_t, StepPtr> callables_ GUARDED_BY(mu_);
+  std::map<int64_t, Callable> callables_ GUARDED_BY(mu_);
   int64_t next_partial_ GUARDED_BY(mu_) = 0;
   std::map<std::string, std::shared_ptr<PartialRun>> partial_runs_
       GUARDED_BY(mu_);

@@ -15,8 +15,8 @@
 
 namespace headrace {
 
-// Const once it is built. Its end deregisters its parts, with calls to tasks:
-// not under a lock.
+// Const once it is built, but for `runs`. Its end deregisters its parts, with
+// calls to tasks: not under a lock.
 struct MasterStep {
   // What a client asks for, by name.
   struct Request {
@@ -52,7 +52,8 @@ struct MasterStep {
   std::vector<Part> parts;
   std::vector<Fed> feeds;
   std::vector<Fetched> fetches;
-  int64_t graph_key = 0;  // 0: no collective ops
+  int64_t graph_key = 0;                 // 0: no collective ops
+  mutable std::atomic<int64_t> runs{0};  // of which costs could be asked
 };
 
 // What `request` needs of the session's graph, whose lock is taken: pruned,

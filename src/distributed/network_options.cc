@@ -135,7 +135,17 @@ StatusOr<ServerLimits> ServerLimits::FromEnvironment() {
   for (const auto& limit : limits) {
     HR_RETURN_IF_ERROR(ReadNumber(limit.name, 1, INT64_MAX / 2, limit.value));
   }
+  int64_t ttl = absl::ToInt64Seconds(l.session_ttl);
+  HR_RETURN_IF_ERROR(ReadNumber(kSessionTtl, 0, INT_MAX, &ttl));
+  l.session_ttl = absl::Seconds(ttl);
   return l;
+}
+
+std::string ServerLimits::IdleText(int times) const {
+  if (session_ttl <= absl::ZeroDuration()) return "";
+  return StrCat(", or nobody used it for ",
+                absl::FormatDuration(session_ttl * times), " (", kSessionTtl,
+                ")");
 }
 
 Status CheckAddress(const NetworkOptions& options, const std::string& address) {

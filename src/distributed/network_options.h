@@ -20,6 +20,9 @@ inline constexpr char kPlaintextEverywhere[] =
 // Environment variable that allows a server on 0.0.0.0 or [::]: "1".
 inline constexpr char kAllInterfaces[] = "HEADRACE_LISTEN_ON_ALL_INTERFACES";
 
+// Environment variable: ServerLimits::session_ttl in seconds.
+inline constexpr char kSessionTtl[] = "HEADRACE_SESSION_TTL_S";
+
 // Where a call has its token: "authorization: Bearer TOKEN".
 inline constexpr char kTokenHeader[] = "authorization";
 
@@ -49,8 +52,14 @@ struct ServerLimits {
   int64_t partial_runs = 1000;  // of a session
   int64_t graph_nodes = 10000000;
   int64_t step_bytes = 0;  // of tensors that a step has at a task; 0: no limit
+  // How long a session stays that nobody uses; zero: until it is closed. A
+  // task's part of it stays twice as long. The same at all tasks.
+  absl::Duration session_ttl = absl::Hours(24);
 
   static StatusOr<ServerLimits> FromEnvironment();
+  // For errors about what is not found: ", or nobody used it for 24h
+  // (HEADRACE_SESSION_TTL_S)", with `times` that time; "" if all stays.
+  std::string IdleText(int times) const;
 };
 
 // InvalidArgument or PermissionDenied if nobody should connect to the address,

@@ -14,6 +14,7 @@
 
 namespace headrace {
 
+class TaskGroup;
 class WaitHook;
 
 struct CallOptions {
@@ -29,6 +30,10 @@ struct CallOptions {
   // which host.
   bool from_network = false;
   std::string peer;
+  // Of a call within this process: the tasks and loops of what it runs belong
+  // to this group, with which the caller helps. It is finished after `done` by
+  // the caller, and lives until then. Null: nobody helps.
+  TaskGroup* group = nullptr;
 };
 
 // A connection to one address, made when it is first used and made again when

@@ -9,16 +9,20 @@
 #include <atomic>
 #include <chrono>
 
+#include "absl/strings/match.h"
+#include "base/log.h"
 #include "base/waiting_threads.h"
 #include "distributed/grpc_bytes.h"
 #include "distributed/network_options.h"
 #include "distributed/rpc.h"
+#include "distributed/waits_report.h"
 #include "headrace/clock.h"
 
 namespace headrace {
 namespace {
 
 constexpr absl::Duration kBetweenTries = absl::Milliseconds(200);
+constexpr absl::Duration kSayWhoIsMissing = absl::Seconds(10);
 
 // One call in progress. gRPC's callback and the cancellation share it.
 struct Pending {
@@ -66,14 +70,18 @@ struct Peer {
 
 // gRPC waits for a peer that refuses us as for one that is not there yet. This
 // waits until there is a peer that does not, and says why one does. `end` is
-// the call's.
-Status WaitForPeer(Peer* peer, const CallOptions& options, absl::Time end) {
+// the call's. Says every ten seconds on stderr that it waits for a master; who
+// waits for tasks says which.
+Status WaitForPeer(Peer* peer, const std::string& method,
+                   const CallOptions& options, absl::Time end) {
   const auto stop = [&] {
     return (options.cancellation != nullptr &&
             options.cancellation->IsCancelled()) ||
            Now() >= end;
   };
   bool refused = false;  // a server that ends now refuses us once
+  const absl::Time begin = Now();
+  absl::Time say = begin + kSayWhoIsMissing;
   while (!stop()) {
     const StatusOr<bool> there = TryConnection(
         peer->address, peer->has_tls ? &peer->tls : nullptr, stop);
@@ -83,6 +91,11 @@ Status WaitForPeer(Peer* peer, const CallOptions& options, absl::Time end) {
     }
     if (!there.ok() && refused) return there.status();
     refused = !there.ok();
+    if (Now() > say && absl::StrContains(method, "MasterService")) {
+      say = Now() + kSayWhoIsMissing;
+      HR_LOG(WARNING) << "still waiting for the master at " << peer->address
+                      << " since " << WaitDurationText(Now() - begin);
+    }
     absl::SleepFor(kBetweenTries);
   }
   if (options.cancellation != nullptr && options.cancellation->IsCancelled()) {
@@ -129,7 +142,7 @@ class GrpcChannel : public RpcChannel {
     }
     if (options.wait_for_ready && !peer_->tried &&
         StartWaitingThread([peer = peer_, method, options, end, p] {
-          const Status s = WaitForPeer(peer.get(), options, end);
+          const Status s = WaitForPeer(peer.get(), method, options, end);
           if (s.ok()) return Cancellable(peer, method, options, p);
           const DoneCallback failed = std::move(p->done);
           failed(s, WireBytes());

@@ -5,6 +5,7 @@
 #include "base/wait_hook.h"
 #include "distributed/waits_report.h"
 #include "headrace/clock.h"
+#include "runtime/help.h"
 
 namespace headrace {
 namespace {
@@ -22,9 +23,12 @@ constexpr absl::Duration kHeartbeat = absl::Seconds(10);
 
 }  // namespace
 
-RunningParts::RunningParts(std::deque<Part> parts,
+RunningParts::RunningParts(std::deque<Part> parts, Pools pools,
                            std::shared_ptr<const void> keep)
-    : parts_(std::move(parts)), keep_(std::move(keep)), left_(parts_.size()) {}
+    : parts_(std::move(parts)),
+      keep_(std::move(keep)),
+      pools_(pools),
+      left_(parts_.size()) {}
 
 void RunningParts::Start(size_t i) {
   Part& p = parts_[i];
@@ -33,7 +37,9 @@ void RunningParts::Start(size_t i) {
   {
     MutexLock lock(&mu_);
     p.begin = Now();
+    if (p.is_local) local_runs_ = true;
   }
+  if (p.is_local) options.group = &local_group_;
   p.worker->RunGraph(
       options, std::move(p.call), &p.result,
       [self = shared_from_this(), i](const Status& s) { self->Ended(i, s); });
@@ -49,12 +55,16 @@ void RunningParts::Run(WaitHook* hook) {
   absl::Time failed = absl::InfiniteFuture();
   absl::Time asked = Now();
   while (true) {
+    bool often = hook != nullptr;
     {
       MutexLock lock(&mu_);
       if (left_ == 0) return;
-      const bool often = hook != nullptr || !failures_.empty();
-      changed_.WaitWithTimeout(
-          &mu_, absl::Milliseconds(often ? WaitHook::kPeriodMs : 1000));
+      // What changes at other parts does not wake a thread that helps.
+      often |= !failures_.empty() || (local_runs_ && parts_.size() > 1);
+    }
+    HelpOrWait(absl::Milliseconds(often ? WaitHook::kPeriodMs : 1000));
+    {
+      MutexLock lock(&mu_);
       if (left_ == 0) return;
       if (!failures_.empty() && failed == absl::InfiniteFuture()) {
         failed = Now();
@@ -71,6 +81,19 @@ void RunningParts::Run(WaitHook* hook) {
       LookForDead();
     }
   }
+}
+
+void RunningParts::HelpOrWait(absl::Duration period) {
+  {
+    MutexLock lock(&mu_);
+    if (!local_runs_) {
+      if (left_ > 0) changed_.WaitWithTimeout(&mu_, period);
+      return;
+    }
+  }
+  ThreadPool::Help(
+      &local_group_, pools_.tasks, pools_.loops, CallersHelp(),
+      [this] { return local_group_.finished(); }, Now() + period);
 }
 
 void RunningParts::LookForDead() {
@@ -103,10 +126,14 @@ void RunningParts::Ended(size_t i, const Status& s) {
   }
   if (!s.ok()) Note(named, !IsDerived(s));
   parts_[i].end = Now();
-  MutexLock lock(&mu_);
-  parts_[i].ended = true;
-  --left_;
-  changed_.SignalAll();
+  {
+    MutexLock lock(&mu_);
+    parts_[i].ended = true;
+    if (parts_[i].is_local) local_runs_ = false;
+    --left_;
+    changed_.SignalAll();
+  }
+  if (parts_[i].is_local) local_group_.Finish();
 }
 
 void RunningParts::Note(const Status& s, bool cancels) {

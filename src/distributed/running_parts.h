@@ -8,11 +8,14 @@
 #include <string>
 #include <vector>
 
+#include "base/task_group.h"
 #include "distributed/worker_interface.h"
 #include "headrace/cancellation.h"
 #include "headrace/mutex.h"
 
 namespace headrace {
+
+class ThreadPool;
 
 // Callbacks share it, so that it may be left while a part still runs.
 // Thread-safe.
@@ -31,11 +34,19 @@ class RunningParts : public std::enable_shared_from_this<RunningParts> {
     absl::Time begin = absl::InfiniteFuture(), end;
   };
 
-  // The workers, with `keep`, outlive the run.
-  RunningParts(std::deque<Part> parts, std::shared_ptr<const void> keep);
+  // Where the work of a local part is.
+  struct Pools {
+    ThreadPool *tasks = nullptr, *loops = nullptr;
+  };
 
-  // Runs all parts; local ones on this thread. Waits until all have ended, or
-  // some seconds after a failure. `hook` may be null.
+  // The workers and pools, with `keep`, outlive the run. At most one part is
+  // local.
+  RunningParts(std::deque<Part> parts, Pools pools,
+               std::shared_ptr<const void> keep);
+
+  // Runs all parts; a local one on this thread, which works for it until it
+  // ends. Waits until all have ended, or some seconds after a failure. `hook`
+  // may be null.
   void Run(WaitHook* hook);
   // Ends the run with `why`, unless it has failed already.
   void Fail(const Status& why);
@@ -52,6 +63,8 @@ class RunningParts : public std::enable_shared_from_this<RunningParts> {
 
  private:
   void Start(size_t i);
+  // For at most `period`: helps the local part, or waits for what changes.
+  void HelpOrWait(absl::Duration period);
   void Ended(size_t i, const Status& s);
   // Asks the tasks that have not answered whether they are alive.
   void LookForDead();
@@ -60,10 +73,13 @@ class RunningParts : public std::enable_shared_from_this<RunningParts> {
   std::deque<Part>
       parts_;  // elements but for `ended` and `begin` belong to their part
   const std::shared_ptr<const void> keep_;
+  const Pools pools_;
   CancellationManager cancellation_;
+  TaskGroup local_group_;
   mutable Mutex mu_;
   CondVar changed_;
   size_t left_ GUARDED_BY(mu_);
+  bool local_runs_ GUARDED_BY(mu_) = false;
   // In the order in which they came.
   std::vector<Status> failures_ GUARDED_BY(mu_);
 };

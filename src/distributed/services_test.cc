@@ -544,7 +544,7 @@ TEST(GraphRunTest, CancelledBeforeItStarts) {
   run->Abort(errors::Cancelled("early"));
   Notification ended;
   Status status;
-  run->Start([&](const Status& s) {
+  run->Start(nullptr, [&](const Status& s) {
     status = s;
     ended.Notify();
   });

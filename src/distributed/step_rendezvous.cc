@@ -90,6 +90,7 @@ void StepRendezvous::StartAbort(const Status& status) {
 }
 
 StatusOr<StepTable::Step*> StepTable::Find(int64_t step_id) {
+  HR_RETURN_IF_ERROR(closed_);
   if (ended_.contains(step_id)) {
     return Derived(errors::Aborted("step ", step_id, " has ended at ", task_));
   }
@@ -97,6 +98,7 @@ StatusOr<StepTable::Step*> StepTable::Find(int64_t step_id) {
   if (step.rendezvous == nullptr) {
     step.rendezvous = MakeRef<StepRendezvous>(step_id, task_);
   }
+  step.used = Now();
   return &step;
 }
 
@@ -147,10 +149,22 @@ void StepTable::Cleanup(int64_t step_id) {
   }
 }
 
+std::vector<int64_t> StepTable::FindIdle(absl::Time before) {
+  std::vector<int64_t> idle;
+  MutexLock lock(&mu_);
+  for (const auto& [id, step] : steps_) {
+    if (step.runs && step.receives == 0 && step.used < before) {
+      idle.push_back(id);
+    }
+  }
+  return idle;
+}
+
 void StepTable::Clear(const Status& why) {
   decltype(steps_) gone;
   {
     MutexLock lock(&mu_);
+    closed_ = why;
     gone.swap(steps_);
   }
   for (auto& [id, step] : gone) step.rendezvous->StartAbort(why);

@@ -90,7 +90,10 @@ class StepTable {
   StatusOr<RefPtr<StepRendezvous>> BeginRecv(int64_t step_id);
   void EndRecv(int64_t step_id);
   void Cleanup(int64_t step_id);
-  // Ends all steps.
+  // Steps that were run here, that nobody has asked for since then, and for
+  // whose tensors nobody waits.
+  std::vector<int64_t> FindIdle(absl::Time before);
+  // Ends all steps. None begins later.
   void Clear(const Status& why);
 
  private:
@@ -98,11 +101,13 @@ class StepTable {
     RefPtr<StepRendezvous> rendezvous;
     bool runs = false;
     int64_t receives = 0;
+    absl::Time used;  // last
   };
   StatusOr<Step*> Find(int64_t step_id) REQUIRES(mu_);
 
   const std::string task_;
   Mutex mu_;
+  Status closed_ GUARDED_BY(mu_);  // OK until Clear
   absl::flat_hash_map<int64_t, Step> steps_ GUARDED_BY(mu_);
   // The last steps that have ended.
   absl::flat_hash_set<int64_t> ended_ GUARDED_BY(mu_);

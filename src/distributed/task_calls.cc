@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "base/wait_hook.h"
+#include "distributed/waits_report.h"
 #include "headrace/clock.h"
 #include "headrace/strings.h"
 
@@ -58,8 +59,9 @@ Status TaskCalls::Wait(const char* method, const CallOptions& caller,
                        absl::Duration patience,
                        const std::vector<std::string>& tasks,
                        const WorkerCache& workers) {
-  const absl::Time deadline = Now() + patience;
-  absl::Time say = Now() + kSayWhoIsMissing;
+  const absl::Time begin = Now();
+  const absl::Time deadline = begin + patience;
+  absl::Time say = begin + kSayWhoIsMissing;
   Status s;
   std::string missing;
   while (!WaitALittle(tasks, workers, &s, &missing)) {
@@ -68,7 +70,7 @@ Status TaskCalls::Wait(const char* method, const CallOptions& caller,
     if (now > say) {
       say = now + kSayWhoIsMissing;
       HR_LOG(WARNING) << method << " still waiting for response from "
-                      << missing;
+                      << missing << " since " << WaitDurationText(now - begin);
     }
     if (now > deadline) {
       s = errors::DeadlineExceeded(method, ": no answer from ", missing,

@@ -5,9 +5,11 @@
 #include <map>
 #include <utility>
 
+#include "absl/strings/strip.h"
 #include "base/wait_hook.h"
 #include "distributed/cluster_spec.h"
 #include "distributed/job_watch.h"
+#include "distributed/near_worker.h"
 #include "distributed/network_options.h"
 #include "distributed/services.h"
 
@@ -133,6 +135,7 @@ class TaskServer : public Server {
       }
     }
     gate_.Open();
+    NearWorkers::Get()->Add(address(), worker_);
     return OkStatus();
   }
 
@@ -146,6 +149,7 @@ class TaskServer : public Server {
       stopping_ = true;
     }
     if (!target_.empty()) {
+      NearWorkers::Get()->Remove(address());
       LocalMasters* const masters = LocalMasters::Get();
       MutexLock lock(&masters->mu);
       masters->by_target.erase(target_);
@@ -185,6 +189,11 @@ class TaskServer : public Server {
   const pb::ServerDef& server_def() const override { return def_; }
 
  private:
+  // As other tasks' clusters have it.
+  std::string address() const {
+    return std::string(absl::StripPrefix(target_, "grpc://"));
+  }
+
   pb::ServerDef def_;
   std::string target_;
   Gate gate_;

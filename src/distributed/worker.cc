@@ -10,8 +10,10 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_format.h"
 #include "base/exceptions.h"
+#include "base/log.h"
 #include "base/thread_pool.h"
 #include "base/waiting_threads.h"
+#include "distributed/cluster_devices.h"
 #include "framework/op/tensor_proto.h"
 #include "google/protobuf/unknown_field_set.h"
 #include "headrace/clock.h"
@@ -41,7 +43,6 @@ bool HasTensorFlow2(const pb::CreateWorkerSessionRequest& request) {
   return false;
 }
 
-// The task that knows the groups of collective ops.
 // As kCollectives says.
 Status SetTransport(const std::string& task, TaskCollectives* collectives) {
   const char* const name = std::getenv(kCollectives);
@@ -67,6 +68,7 @@ Status SetTransport(const std::string& task, TaskCollectives* collectives) {
   return OkStatus();
 }
 
+// The task that knows the groups of collective ops.
 StatusOr<std::string> GroupLeader(const std::string& task,
                                   const ClusterSpec& cluster,
                                   const pb::ConfigProto& config) {
@@ -157,6 +159,8 @@ std::shared_ptr<Collector> Collect(
 // A step that is fed and fetched in several calls.
 struct Worker::PartialStep {
   std::shared_ptr<GraphRun> run;
+  LastUse used;
+  std::atomic<int64_t> calls{0};
   Mutex mu;
   bool ended GUARDED_BY(mu) = false;
   Status status GUARDED_BY(mu);
@@ -189,6 +193,9 @@ StatusOr<std::unique_ptr<Worker>> Worker::Create(
     w->resources_->intra = std::make_unique<ThreadPool>(
         options.intra_op_threads, "headrace_intra");
   }
+  if (options.wants_tuner) {
+    HR_ASSIGN_OR_RETURN(w->tuner_, AlgorithmTuner::Create(options.tuning));
+  }
   HR_ASSIGN_OR_RETURN(std::string leader, GroupLeader(task, cluster, config));
   w->collectives_ = MakeRef<TaskCollectives>(task, std::move(leader));
   HR_RETURN_IF_ERROR(w->MakeDevices(config, &w->resources_->devices));
@@ -207,6 +214,83 @@ StatusOr<std::unique_ptr<Worker>> Worker::Create(
   return w;
 }
 
+void Worker::SetLimits(LoadPolicy policy, const ServerLimits& limits) {
+  policy_ = std::move(policy);
+  limits_ = limits;
+  if (limits.session_ttl > absl::ZeroDuration()) {
+    watch_ =
+        std::make_unique<IdleWatch>(limits.session_ttl, [this] { EndIdle(); });
+  }
+}
+
+std::set<int64_t> Worker::TouchRunning() {
+  std::set<int64_t> ids;
+  std::vector<std::shared_ptr<GraphRun>> runs;  // end without the lock
+  MutexLock lock(&mu_);
+  for (const auto& [raw, weak] : runs_) {
+    std::shared_ptr<GraphRun> run = weak.lock();
+    if (run == nullptr) continue;
+    const auto partial = partial_steps_.find(run->step_id());
+    const bool between_calls = partial != partial_steps_.end() &&
+                               partial->second->run == run &&
+                               partial->second->calls == 0;
+    if (!run->has_ended() && !between_calls) {
+      run->session()->used()->Touch();
+    }
+    if (!run->has_ended() || between_calls) ids.insert(run->step_id());
+    runs.push_back(std::move(run));
+  }
+  return ids;
+}
+
+std::vector<int64_t> Worker::FindIdlePartialSteps(
+    absl::Time before,
+    const std::vector<std::shared_ptr<WorkerSession>>& ended) {
+  std::vector<int64_t> ids;
+  MutexLock lock(&mu_);
+  for (const auto& [id, step] : partial_steps_) {
+    const WorkerSession* const session = step->run->session();
+    const bool without_session = session == legacy_session_.get() &&
+                                 step->calls == 0 && step->used.time() < before;
+    const bool of_ended =
+        std::any_of(ended.begin(), ended.end(),
+                    [&](const auto& s) { return s.get() == session; });
+    if (without_session || of_ended) ids.push_back(id);
+  }
+  return ids;
+}
+
+void Worker::EndIdle() {
+  const std::set<int64_t> running = TouchRunning();
+  const absl::Duration ttl = limits_.session_ttl * 2;
+  const absl::Time before = Now() - ttl;
+  std::vector<std::shared_ptr<WorkerSession>> idle;
+  std::shared_ptr<WorkerSession> legacy;
+  {
+    MutexLock lock(&mu_);
+    legacy = legacy_session_;
+    for (auto it = sessions_.begin(); it != sessions_.end();) {
+      const bool ends = it->second->used()->time() < before;
+      if (ends) idle.push_back(std::move(it->second));
+      it = ends ? sessions_.erase(it) : std::next(it);
+    }
+  }
+  std::vector<int64_t> steps = FindIdlePartialSteps(before, idle);
+  for (const int64_t id : steps_.FindIdle(before)) {
+    if (!running.contains(id)) steps.push_back(id);
+  }
+  for (const int64_t id : steps) {
+    CleanupGraph(CallOptions(), id, [](const Status&) {});
+  }
+  for (const auto& session : idle) {
+    HR_LOG(WARNING) << task_ << ": no master has named session "
+                    << session->handle() << " for " << absl::FormatDuration(ttl)
+                    << " (twice " << kSessionTtl << "), and it ends";
+    session->Clear();
+  }
+  if (legacy != nullptr) legacy->ClearIdle(before);
+}
+
 Worker::~Worker() {
   Shutdown();
   {
@@ -217,19 +301,30 @@ Worker::~Worker() {
 }
 
 void Worker::Shutdown() {
+  watch_.reset();  // its thread may not be the last to know this
   decltype(sessions_) sessions;
   decltype(partial_steps_) partial;
   std::shared_ptr<WorkerSession> legacy;
+  std::vector<std::shared_ptr<GraphRun>> runs;
   {
     MutexLock lock(&mu_);
     sessions.swap(sessions_);
     partial.swap(partial_steps_);
     legacy.swap(legacy_session_);
+    for (const auto& [raw, weak] : runs_) {
+      if (auto run = weak.lock()) runs.push_back(std::move(run));
+    }
   }
+  // Masters of this process have no connection whose end would tell them.
+  for (const auto& run : runs) {
+    run->Abort(errors::Unavailable(task_, " is shut down"));
+  }
+  runs.clear();
   const Status why = errors::Cancelled(task_, " is shut down");
   for (auto& [id, step] : partial) step->run->Abort(why);
   steps_.Clear(why);
   if (collectives_ != nullptr) collectives_->Shutdown();
+  if (tuner_ != nullptr) tuner_->Stop();
   for (auto& [handle, session] : sessions) session->Clear();
   if (legacy != nullptr) legacy->Clear();
 }
@@ -254,6 +349,11 @@ Status Worker::MakeDevices(const pb::ConfigProto& config,
         ->Create<CollectiveExecutor>(CollectiveExecutor::kContainer,
                                      CollectiveExecutor::kName, collectives_)
         .IgnoreError();
+    if (tuner_ == nullptr) continue;
+    d->resource_manager()
+        ->Create<AlgorithmTuner>(AlgorithmTuner::kContainer,
+                                 AlgorithmTuner::kName, tuner_)
+        .IgnoreError();
   }
   return OkStatus();
 }
@@ -277,13 +377,15 @@ Status Worker::MakeSession(const pb::CreateWorkerSessionRequest& request) {
   if (request.session_handle().empty()) {
     return errors::InvalidArgument("CreateWorkerSession: no session_handle");
   }
+  pb::ConfigProto settings;
+  *settings.mutable_headrace() = request.headrace();
+  SessionOptions checked;
+  HR_RETURN_IF_ERROR(SessionOptions::FromConfig(settings, &checked));
   std::shared_ptr<WorkerCache> workers = workers_;
   if (request.server_def().cluster().job_size() > 0) {
     const pb::ServerDef& def = request.server_def();
     if (TaskName(def.job_name(), def.task_index()) != task_) {
-      return errors::Unimplemented(
-          "CreateWorkerSession: the session calls this task ",
-          TaskName(def.job_name(), def.task_index()), "; it is ", task_);
+      return NotOfCluster(task_, TaskName(def.job_name(), def.task_index()));
     }
     HR_ASSIGN_OR_RETURN(ClusterSpec spec,
                         ClusterSpec::FromProto(def.cluster()));
@@ -298,7 +400,8 @@ Status Worker::MakeSession(const pb::CreateWorkerSessionRequest& request) {
   }
   auto session = std::make_shared<WorkerSession>(
       request.session_handle(), std::move(workers), resources_,
-      std::move(devices), std::move(owned), pool(), HasTensorFlow2(request));
+      std::move(devices), std::move(owned), pool(), HasTensorFlow2(request),
+      request.headrace());
   MutexLock lock(&mu_);
   if (legacy_session_ == nullptr) {
     return errors::Unavailable(task_, " is shut down");
@@ -347,10 +450,11 @@ Status Worker::FindSession(const std::string& handle, bool created,
   auto it = sessions_.find(handle);
   if (it != sessions_.end()) {
     *out = it->second;
+    it->second->used()->Touch();
   } else if (created) {
     return errors::Aborted("Session handle is not found: ", handle,
                            ". Possibly this worker (\"", task_,
-                           "\") just restarted.");
+                           "\") just restarted", limits_.IdleText(2), ".");
   } else {
     *out = legacy_session_;
   }
@@ -411,6 +515,9 @@ Status Worker::BeginRun(const CallOptions&, const RunGraphCall& call,
   *run = std::make_shared<GraphRun>(std::move(graph), header.step_id(),
                                     std::move(rendezvous), header.exec_opts());
   MutexLock lock(&mu_);
+  if (legacy_session_ == nullptr) {
+    return errors::Unavailable(task_, " is shut down");
+  }
   std::erase_if(runs_, [](const auto& r) { return r.second.expired(); });
   runs_[run->get()] = *run;
   return OkStatus();
@@ -455,46 +562,52 @@ void Worker::RunWhole(const CallOptions& options, std::shared_ptr<GraphRun> run,
       return done(errors::Cancelled("RunGraph was cancelled."));
     }
   }
-  GraphRun* const raw = run.get();
-  raw->Start([this, run = std::move(run), caller, token,
-              recv_keys = std::move(recv_keys), result,
-              done = std::move(done)](const Status& ended) {
-    if (caller != nullptr) caller->TryDeregisterCallback(token);
-    run->Report(&result->header);
-    if (!ended.ok()) return done(ended);
-    auto collector = Collect(
-        run->rendezvous(), nullptr, recv_keys,
-        [this, run, result, done](const Status& s, NamedTensors values) {
-          RefPtr<SessionTensors> kept;
-          if (s.ok() &&
-              run->resources()
-                  ->Lookup<SessionTensors>(SessionTensors::kContainer,
-                                           SessionTensors::kName, &kept)
-                  .ok()) {
-            for (const auto& [key, value] : values) {
-              if ((value.dtype() == DT_STRING ||
-                   value.dtype() == DT_RESOURCE) &&
-                  value.NumElements() == 1) {
-                KeepSessionTensor(value, run->resources(),
-                                  session_tensors_.get());
+  std::function<void(const Status&)> end =
+      [this, run, caller, token, recv_keys = std::move(recv_keys), result,
+       done = std::move(done)](const Status& ended) {
+        if (caller != nullptr) caller->TryDeregisterCallback(token);
+        run->Report(&result->header);
+        if (!ended.ok()) return done(ended);
+        auto collector = Collect(
+            run->rendezvous(), nullptr, recv_keys,
+            [this, run, result, done](const Status& s, NamedTensors values) {
+              RefPtr<SessionTensors> kept;
+              if (s.ok() &&
+                  run->resources()
+                      ->Lookup<SessionTensors>(SessionTensors::kContainer,
+                                               SessionTensors::kName, &kept)
+                      .ok()) {
+                for (const auto& [key, value] : values) {
+                  if ((value.dtype() == DT_STRING ||
+                       value.dtype() == DT_RESOURCE) &&
+                      value.NumElements() == 1) {
+                    KeepSessionTensor(value, run->resources(),
+                                      session_tensors_.get());
+                  }
+                }
               }
-            }
-          }
-          result->recv = std::move(values);
-          done(s);
-        });
-    // Every node has run. What has not been sent never will be.
-    bool missing;
-    {
-      MutexLock lock(&collector->mu);
-      missing = collector->left > 1;
-    }
-    if (missing) {
-      run->rendezvous()->StartAbort(errors::InvalidArgument(
-          "RunGraph: a recv_key is sent by no node of the graph"));
-    }
-    collector->Release();
-  });
+              result->recv = std::move(values);
+              done(s);
+            });
+        // Every node has run. What has not been sent never will be.
+        bool missing;
+        {
+          MutexLock lock(&collector->mu);
+          missing = collector->left > 1;
+        }
+        if (missing) {
+          run->rendezvous()->StartAbort(errors::InvalidArgument(
+              "RunGraph: a recv_key is sent by no node of the graph"));
+        }
+        collector->Release();
+      };
+  // A pool has one thread less than its work may take: the caller's. Where the
+  // caller is a thread of the pool or of gRPC, another one stands in for it.
+  if (options.group == nullptr && run->may_run_long() &&
+      StartWaitingThread([run, end] { run->StartAndHelp(end); })) {
+    return;
+  }
+  run->Start(options.group, std::move(end));
 }
 
 void Worker::RunPartial(const CallOptions& options, RunGraphCall call,
@@ -518,6 +631,13 @@ void Worker::RunPartial(const CallOptions& options, RunGraphCall call,
     begins = is_new;
   }
   const std::shared_ptr<GraphRun> run = step->run;
+  ++step->calls;
+  run->session()->used()->Touch();
+  done = [step, done = std::move(done)](const Status& s) {
+    step->used.Touch();
+    --step->calls;
+    done(s);
+  };
   for (auto& [key, value] : call.send) {
     const Status s = run->rendezvous()->Send(key, std::move(value), false);
     if (s.ok()) continue;
@@ -529,7 +649,7 @@ void Worker::RunPartial(const CallOptions& options, RunGraphCall call,
     return done(s);
   }
   if (begins) {
-    run->Start([step](const Status& s) {
+    run->Start(nullptr, [step](const Status& s) {
       std::vector<std::function<void()>> next;
       {
         MutexLock lock(&step->mu);

@@ -6,9 +6,11 @@
 #include <atomic>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "distributed/idle_watch.h"
 #include "distributed/load_policy.h"
 #include "distributed/network_options.h"
 #include "distributed/request_ids.h"
@@ -20,6 +22,7 @@
 #include "distributed/worker_interface.h"
 #include "distributed/worker_session.h"
 #include "framework/kernel/session_tensors.h"
+#include "framework/tuning/algorithm_tuner.h"
 #include "headrace/config.pb.h"
 #include "headrace/device.h"
 #include "headrace/server.pb.h"
@@ -42,10 +45,7 @@ class Worker : public WorkerInterface {
   const std::shared_ptr<WorkerCache>& workers() const { return workers_; }
   ThreadPool* pool() const { return resources_->pools->first(); }
   // What clients of other processes may have and do. Before the first call.
-  void SetLimits(LoadPolicy policy, const ServerLimits& limits) {
-    policy_ = std::move(policy);
-    limits_ = limits;
-  }
+  void SetLimits(LoadPolicy policy, const ServerLimits& limits);
   const LoadPolicy& policy() const { return policy_; }
   const ServerLimits& limits() const { return limits_; }
   TaskCollectives* collectives() const { return collectives_.get(); }
@@ -131,6 +131,16 @@ class Worker : public WorkerInterface {
                   RunGraphResult* result, StatusCallback done);
   Status CheckIncarnation(absl::string_view method, absl::string_view device,
                           uint64_t incarnation) const;
+  // Ends sessions, and graphs and steps of masters that create no sessions,
+  // that no master has named for twice the limit's time: it is gone.
+  void EndIdle();
+  // Sessions with a step that runs count as used. Ids of the steps that run, or
+  // that are fed in pieces.
+  std::set<int64_t> TouchRunning();
+  // Of sessions that have ended, and those idle ones of masters without.
+  std::vector<int64_t> FindIdlePartialSteps(
+      absl::Time before,
+      const std::vector<std::shared_ptr<WorkerSession>>& ended);
   void DescribeRuns(pb::TaskWaitsResponse* out);
 
   const std::string task_;
@@ -141,6 +151,7 @@ class Worker : public WorkerInterface {
   ServerLimits limits_;
   std::vector<Device*> devices_;
   const RefPtr<SessionTensors> session_tensors_ = MakeRef<SessionTensors>();
+  RefPtr<AlgorithmTuner> tuner_;  // null: nobody measures
   std::shared_ptr<WorkerCache> workers_;
   RefPtr<TaskCollectives> collectives_;
   StepTable steps_;
@@ -159,6 +170,7 @@ class Worker : public WorkerInterface {
       GUARDED_BY(mu_);
   // What runs, for DescribeWaits.
   std::map<const GraphRun*, std::weak_ptr<GraphRun>> runs_ GUARDED_BY(mu_);
+  std::unique_ptr<IdleWatch> watch_;  // null: sessions stay
 };
 
 }  // namespace headrace

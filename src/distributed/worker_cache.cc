@@ -1,6 +1,7 @@
 #include "distributed/worker_cache.h"
 
 #include "absl/strings/str_join.h"
+#include "distributed/near_worker.h"
 
 namespace headrace {
 
@@ -24,7 +25,8 @@ StatusOr<WorkerInterface*> WorkerCache::Find(const std::string& task) {
     remote_.erase(task);
     return channel.status();
   }
-  worker = NewRemoteWorker(*std::move(channel), Describe(task));
+  worker = NewNearWorker(found->address,
+                         NewRemoteWorker(*std::move(channel), Describe(task)));
   return worker.get();
 }
 

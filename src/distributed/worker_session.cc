@@ -1,5 +1,6 @@
 #include "distributed/worker_session.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/strip.h"
@@ -9,6 +10,7 @@
 #include "graph/partition.h"
 #include "headrace/importer.h"
 #include "runtime/cost_graph.h"
+#include "runtime/help.h"
 #include "runtime/memory_types.h"
 #include "runtime/passes/graph_pass.h"
 #include "session/session_options.h"
@@ -24,6 +26,14 @@ GraphPassContext KeepSinks(const Graph& graph) {
     if (n->out_edges().empty()) context.targets.insert(n->name());
   });
   return context;
+}
+
+// Switches off the passes that make ops for the host's memory.
+void AdaptTo(const Device& device, absl::flat_hash_set<std::string>* disabled) {
+  if (device.IsHostMemory()) return;
+  for (const GraphPass& pass : GraphPasses()) {
+    if (pass.for_host) disabled->insert(pass.name);
+  }
 }
 
 // Each as a node RecvTensor of the receiving device, as TensorFlow does.
@@ -57,6 +67,36 @@ void AddEdges(const std::vector<EdgeLog::Edge>& edges, pb::StepStats* stats) {
   }
 }
 
+// Of graphs for which passes run before nodes have devices.
+absl::flat_hash_set<std::string> DisabledPasses(
+    const pb::ConfigProto::Headrace& settings,
+    const std::vector<Device*>& devices) {
+  pb::ConfigProto config;
+  *config.mutable_headrace() = settings;
+  SessionOptions options;
+  SessionOptions::FromConfig(config, &options).IgnoreError();  // they are valid
+  for (const Device* d : devices) AdaptTo(*d, &options.disabled_passes);
+  return std::move(options.disabled_passes);
+}
+
+// Adds what one part's passes did to the sums.
+void AddPasses(const std::vector<GraphPassReport>& part,
+               std::vector<GraphPassReport>* sums) {
+  if (sums->empty()) {
+    *sums = part;
+    return;
+  }
+  for (size_t i = 0; i < part.size(); ++i) {  // all passes, in their order
+    (*sums)[i].off &= part[i].off;
+    (*sums)[i].changes += part[i].changes;
+  }
+}
+
+// The smaller one of two limits, of which 0 is none.
+int64_t Smaller(int64_t a, int64_t b) {
+  return a == 0 || b == 0 ? a + b : std::min(a, b);
+}
+
 }  // namespace
 
 WorkerSession::WorkerSession(std::string handle,
@@ -64,7 +104,8 @@ WorkerSession::WorkerSession(std::string handle,
                              std::shared_ptr<const void> resources,
                              std::vector<Device*> devices,
                              std::vector<std::unique_ptr<Device>> owned,
-                             ThreadPool* pool, bool combines_frame_ids)
+                             ThreadPool* pool, bool combines_frame_ids,
+                             const pb::ConfigProto::Headrace& settings)
     : handle_(std::move(handle)),
       workers_(std::move(workers)),
       resources_(std::move(resources)),
@@ -72,9 +113,10 @@ WorkerSession::WorkerSession(std::string handle,
       devices_(std::move(devices)),
       pool_(pool),
       combines_frame_ids_(combines_frame_ids),
+      settings_(settings),
       library_(Graph().shared_functions()) {
   functions_ = std::make_shared<SessionFunctions>(
-      devices_, pool_, absl::flat_hash_set<std::string>(),
+      devices_, pool_, DisabledPasses(settings_, devices_),
       std::make_shared<ForkGate>());
 }
 
@@ -103,6 +145,7 @@ Status WorkerSession::Register(const std::string& handle,
   }
   pb::ConfigProto config;
   *config.mutable_graph_options() = request.graph_options();
+  *config.mutable_headrace() = settings_;
   SessionOptions options;
   HR_RETURN_IF_ERROR(SessionOptions::FromConfig(config, &options));
 
@@ -144,14 +187,19 @@ Status WorkerSession::Register(const std::string& handle,
   made->session = shared_from_this();
   made->handle = handle;
   made->step_bytes = step_bytes;
+  made->memory_budget = options.memory_budget;
   for (auto& [name, part_graph] : parts) {
     RegisteredGraph::Part part;
     part.device = FindDevice(name);
     part.graph = std::move(part_graph);
     GraphPassContext context = KeepSinks(*part.graph);
     context.devices = {part.device};
-    HR_RETURN_IF_ERROR(RunGraphPasses(context, options.disabled_passes,
-                                      part.graph.get(), nullptr));
+    absl::flat_hash_set<std::string> disabled = options.disabled_passes;
+    AdaptTo(*part.device, &disabled);
+    std::vector<GraphPassReport> passes;
+    HR_RETURN_IF_ERROR(
+        RunGraphPasses(context, disabled, part.graph.get(), &passes));
+    AddPasses(passes, &made->passes);
     HR_RETURN_IF_ERROR(Executor::Create(
         part.device, *part.graph,
         {.control_flow = control_flow,
@@ -189,7 +237,21 @@ Status WorkerSession::Find(const std::string& handle,
                            workers_->local_name(), " just restarted.");
   }
   *out = it->second;
+  (*out)->used.Touch();
   return OkStatus();
+}
+
+void WorkerSession::ClearIdle(absl::Time before) {
+  std::vector<std::shared_ptr<RegisteredGraph>> gone;
+  MutexLock lock(&mu_);
+  for (auto it = graphs_.begin(); it != graphs_.end();) {
+    if (it->second.use_count() == 1 && it->second->used.time() < before) {
+      gone.push_back(std::move(it->second));
+      it = graphs_.erase(it);
+    } else {
+      ++it;
+    }
+  }
 }
 
 void WorkerSession::Clear() {
@@ -217,8 +279,11 @@ GraphRun::GraphRun(std::shared_ptr<RegisteredGraph> graph, int64_t step_id,
   args_.stats = stats_.get();
   args_.pool = graph_->session->pool();
   args_.pending = &pending_;
-  if (graph_->step_bytes > 0) {
-    budget_ = MakeRef<StepBudget>(graph_->step_bytes);
+  const int64_t asked = options_.headrace_memory_budget_bytes();
+  const int64_t bytes =
+      Smaller(graph_->step_bytes, asked > 0 ? asked : graph_->memory_budget);
+  if (bytes > 0) {
+    budget_ = MakeRef<StepBudget>(bytes);
     args_.budget = budget_.get();
   }
   functions_.emplace(graph_->session->functions(), &args_);
@@ -248,8 +313,26 @@ void GraphRun::WhenEnded(std::function<void()> then) {
   then();
 }
 
-void GraphRun::Start(std::function<void(const Status&)> done) {
+bool GraphRun::may_run_long() const {
+  return std::any_of(
+      graph_->parts.begin(), graph_->parts.end(),
+      [](const auto& part) { return part.executor->may_run_long(); });
+}
+
+void GraphRun::StartAndHelp(std::function<void(const Status&)> done) {
+  const auto self = shared_from_this();
+  Start(&own_group_, [self, done = std::move(done)](const Status& s) {
+    done(s);
+    self->own_group_.Finish();
+  });
+  HelpUntilFinished(&own_group_, args_.pool, device()->thread_pool(),
+                    CallersHelp(), nullptr);
+}
+
+void GraphRun::Start(TaskGroup* group,
+                     std::function<void(const Status&)> done) {
   done_ = std::move(done);
+  args_.group = group;
   // Other tasks that wait for tensors of this step learn that it has failed.
   const auto abort = [c = &cancellation_, r = rendezvous_] {
     r->StartAbort(Derived(c->status()));
@@ -264,7 +347,7 @@ void GraphRun::Start(std::function<void(const Status&)> done) {
   };
   for (size_t i = 1; i < graph_->parts.size(); ++i) {
     Executor* const e = graph_->parts[i].executor.get();
-    graph_->session->pool()->Schedule([run, e] { run(e); });
+    graph_->session->pool()->Schedule([run, e] { run(e); }, group);
   }
   run(graph_->parts[0].executor.get());
 }
@@ -300,7 +383,16 @@ void GraphRun::Report(pb::RunGraphResponse* response) {
       GraphToGraphDef(*p.graph, response->add_partition_graph());
     }
   }
+  if (options_.record_timeline() || options_.record_partition_graphs()) {
+    for (const GraphPassReport& done : graph_->passes) {
+      pb::GraphPassReport* const pass = response->add_headrace_passes();
+      pass->set_name(done.name);
+      pass->set_off(done.off);
+      pass->set_changes(done.changes);
+    }
+  }
   if (options_.record_timeline()) {
+    *response->mutable_headrace_counters() = counters;
     AddEdges(edges_->Take(), &stats);
     *response->mutable_step_stats() = std::move(stats);
   }

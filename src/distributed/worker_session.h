@@ -13,6 +13,8 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "base/task_group.h"
+#include "distributed/idle_watch.h"
 #include "distributed/step_rendezvous.h"
 #include "distributed/worker_cache.h"
 #include "framework/kernel/step_budget.h"
@@ -22,6 +24,7 @@
 #include "headrace/resource_mgr.h"
 #include "runtime/executor.h"
 #include "runtime/function_runtime.h"
+#include "runtime/passes/graph_pass.h"
 #include "runtime/pending_calls.h"
 #include "runtime/shared_kernels.h"
 #include "runtime/step_stats.h"
@@ -35,12 +38,13 @@ class WorkerSession : public std::enable_shared_from_this<WorkerSession> {
  public:
   // `devices` are the server's, or those of `owned`, which may be empty.
   // `resources` keeps the server's devices and threads, `pool` among them.
-  // `combines_frame_ids` as in Executor::Options.
+  // `combines_frame_ids` as in Executor::Options. `settings` are valid.
   WorkerSession(std::string handle, std::shared_ptr<WorkerCache> workers,
                 std::shared_ptr<const void> resources,
                 std::vector<Device*> devices,
                 std::vector<std::unique_ptr<Device>> owned, ThreadPool* pool,
-                bool combines_frame_ids);
+                bool combines_frame_ids,
+                const pb::ConfigProto::Headrace& settings = {});
   // No step runs any more.
   ~WorkerSession();
 
@@ -60,6 +64,10 @@ class WorkerSession : public std::enable_shared_from_this<WorkerSession> {
               std::shared_ptr<RegisteredGraph>* out) const;
   // Lets go of all graphs.
   void Clear();
+  // Lets go of graphs that were last run before then and are not run now.
+  void ClearIdle(absl::Time before);
+
+  LastUse* used() { return &used_; }
 
  private:
   friend class RegisteredGraph;
@@ -71,15 +79,17 @@ class WorkerSession : public std::enable_shared_from_this<WorkerSession> {
   const std::vector<Device*> devices_;
   ThreadPool* const pool_;
   const bool combines_frame_ids_;  // see Executor::Options
+  const pb::ConfigProto::Headrace settings_;
   const std::shared_ptr<FunctionLibrary> library_;
   std::shared_ptr<SessionFunctions> functions_;
+  LastUse used_;
   mutable Mutex mu_;  // not held while a graph is compiled
   std::map<std::string, std::shared_ptr<RegisteredGraph>> graphs_
       GUARDED_BY(mu_);
   SharedKernels kernels_;
 };
 
-// Const once it is made.
+// Const once it is made, but for `used`.
 class RegisteredGraph {
  public:
   struct Part {
@@ -90,8 +100,12 @@ class RegisteredGraph {
 
   std::shared_ptr<WorkerSession> session;  // first: it owns devices and kernels
   std::string handle;
-  int64_t step_bytes = 0;  // ServerLimits::step_bytes
+  int64_t step_bytes = 0;     // ServerLimits::step_bytes
+  int64_t memory_budget = 0;  // of the session's settings; 0: none
   std::vector<Part> parts;
+  std::vector<GraphPassReport> passes;  // sums over the parts'
+
+  LastUse used;
 };
 
 // One step of a registered graph, from Start until `done`. Thread-safe.
@@ -102,14 +116,20 @@ class GraphRun : public std::enable_shared_from_this<GraphRun> {
   ~GraphRun();
 
   // Runs on the calling thread as far as it can. Calls `done` once, when
-  // nothing of the step runs any more.
-  void Start(std::function<void(const Status&)> done);
+  // nothing of the step runs any more. Who helps with `group` finishes it after
+  // `done`; null: nobody does.
+  void Start(TaskGroup* group, std::function<void(const Status&)> done);
+  // The same; the calling thread works for the step until it has ended.
+  void StartAndHelp(std::function<void(const Status&)> done);
+  // There is a kernel that is neither cheap nor asynchronous.
+  bool may_run_long() const;
   // Cancels the step, unless it is cancelled already.
   void Abort(const Status& why);
   // Calls `then` when nothing of the step runs any more; at once if it has
   // ended.
   void WhenEnded(std::function<void()> then);
 
+  WorkerSession* session() const { return graph_->session.get(); }
   StepRendezvous* rendezvous() { return rendezvous_.get(); }
   CancellationManager* cancellation() { return &cancellation_; }
   ResourceMgr* resources() { return &resources_; }
@@ -139,6 +159,7 @@ class GraphRun : public std::enable_shared_from_this<GraphRun> {
   StepArgs args_;
   std::optional<StepFunctions> functions_;
   std::function<void(const Status&)> done_;
+  TaskGroup own_group_;  // of StartAndHelp
   const absl::Time begin_ = Now();
   std::atomic<size_t> parts_left_{0};
   std::atomic<bool> complete_{true};

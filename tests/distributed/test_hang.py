@@ -1,5 +1,6 @@
 """headrace hang, and what a deadline says."""
 import pathlib
+import re
 import subprocess
 import threading
 import time
@@ -35,12 +36,12 @@ def test_a_deadline_says_who_waits_for_what(cluster):
             s.run(step, options=tf.RunOptions(timeout_in_ms=1500))
     message = e.value.message
     # The task with its address, since when, and what its nodes wait for.
-    assert "/job:ps/replica:0/task:0 at " + cluster.spec["ps"][0] in message
-    assert "since 1." in message
+    where = "/job:ps/replica:0/task:0 at " + cluster.spec["ps"][0]
+    assert re.search(re.escape(where) + " since [0-9]", message), message
     assert "/job:ps/replica:0/task:0 waits: node 'take'" in message
     assert "an element" in message
     assert "/job:worker/replica:0/task:1 waits: node " in message
-    assert "from /job:ps/replica:0/task:0/device:CPU:0 since 1 s" in message
+    assert "from /job:ps/replica:0/task:0/device:CPU:0" in message
 
 
 @pytest.mark.skipif(not PROGRAM.exists(),

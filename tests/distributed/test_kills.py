@@ -65,3 +65,56 @@ def test_training_goes_on_after_kills(tmp_path):
         with tf.Session(c.target("worker"), config=CONFIG) as s:
             saver.restore(s, path)
             assert s.run(loss) < .1
+
+
+@pytest.mark.slow
+def test_a_monitored_session_goes_on_after_kills_of_any_task(tmp_path):
+    """The master's task among them. No run hangs; steps that are lost are those
+    after the last checkpoint."""
+    tasks = [("ps", 0), ("ps", 1), ("worker", 0), ("worker", 1)]
+    chance = random.Random(3)
+    every = 20  # steps from checkpoint to checkpoint
+    with Cluster({"ps": 2, "worker": 2}) as c:
+        with tf.device(tf.train.replica_device_setter(
+                cluster=c.spec, worker_device="/job:worker/task:1")):
+            step = tf.train.get_or_create_global_step()
+            w = tf.get_variable("w", initializer=np.zeros([4], np.float32))
+            loss = tf.reduce_sum(tf.square(w - [1., 2., 3., 4.]))
+            train = tf.train.GradientDescentOptimizer(.05).minimize(
+                loss, global_step=step)
+        stop = threading.Event()
+
+        def kill():
+            try:
+                for _ in range(KILLS):
+                    stop.wait(chance.uniform(.3, 1.2))
+                    task = chance.choice(tasks)
+                    c.kill(*task)
+                    stop.wait(chance.uniform(0, .5))
+                    c.start(*task)
+            finally:
+                stop.set()
+
+        killer = threading.Thread(target=kill)
+        killer.start()
+        reached = lost = 0
+        try:
+            with tf.train.MonitoredTrainingSession(
+                    master=c.target("worker"), is_chief=True,
+                    checkpoint_dir=str(tmp_path), save_checkpoint_steps=every,
+                    save_checkpoint_secs=None, config=CONFIG,
+                    log_step_count_steps=None) as s:
+                more = 50  # when the last kill is over
+                while more > 0:
+                    with Deadline(120):
+                        now = int(s.run([train, step])[1])
+                    assert now > reached - 2 * every, (now, reached)
+                    lost += now <= reached
+                    reached = now
+                    more -= stop.is_set()
+                assert s.run(loss) < .1
+        finally:
+            stop.set()
+            killer.join(120)
+        assert not killer.is_alive()
+        assert lost <= KILLS

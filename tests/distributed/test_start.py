@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -45,6 +46,28 @@ def test_local_processes():
                                                    "worker 1 2.0"]
 
 
+def test_ranks_that_meet_in_a_folder_of_an_earlier_job(tmp_path):
+    """What lies there is not taken for this job's, whoever comes first."""
+    code = "import os; print(os.environ['TF_CONFIG'])"
+    clusters = set()
+    for order in (0, 1), (1, 0), (0, 1):
+        ranks = {}
+        for rank in order:
+            ranks[rank] = subprocess.Popen(
+                [sys.executable, "-m", "headrace.cluster", "mpi", "--folder",
+                 str(tmp_path), "--host", "localhost", "--job", "ps=1",
+                 "--job", "worker=1", "--", sys.executable, "-c", code],
+                stdout=subprocess.PIPE, text=True,
+                env=dict(os.environ, OMPI_COMM_WORLD_RANK=str(rank),
+                         OMPI_COMM_WORLD_SIZE="2"))
+            time.sleep(.5)  # the other one finds what this one has written
+        found = [json.dumps(json.loads(p.communicate(timeout=120)[0])["cluster"])
+                 for p in ranks.values()]
+        assert found[0] == found[1]
+        clusters.add(found[0])
+    assert len(clusters) == 3
+
+
 def test_the_first_failure_ends_all():
     code = "import os, time; 'ps' in os.environ['TF_CONFIG'] and 0; " \
            "import json; t = json.loads(os.environ['TF_CONFIG'])['task']; " \
@@ -81,6 +104,13 @@ def test_ranks_become_tasks(tmp_path):
     (["local", "--job", "worker=0"], "is no job"),
     (["local", "--job", "a=1", "--job", "a=2"], "twice"),
     (["kubernetes", "--job", "worker=2"], "--image"),
+    (["kubernetes", "--job", "worker=2", "--image", "i"], "--tls-secret"),
+    (["kubernetes", "--job", "a_b=2", "--image", "i", "--tls-secret", "s"],
+     "'a_b'"),
+    (["kubernetes", "--job", "a=2", "--image", "i", "--tls-secret", "s",
+      "--name", "2"], "'2'"),
+    (["kubernetes", "--job", "a" * 60 + "=2", "--image", "i", "--tls-secret",
+      "s"], "have room for 52"),
     (["cloud", "--job", "worker=2"], "invalid choice")])
 def test_refusals(arguments, words):
     run = start(*arguments)
@@ -112,16 +142,61 @@ def test_without_ray():
     assert run.returncode == 1 and "pip install ray" in run.stderr
 
 
+@pytest.fixture(scope="module")
+def ray_variables():
+    pytest.importorskip("ray")
+    return {"RAY_AUTH_MODE": "disabled", "RAY_USAGE_STATS_ENABLED": "0",
+            "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
+
+
+def test_ray_on_one_node(ray_variables):
+    run = start("ray", "--job", "ps=1", "--job", "worker=2",
+                variables=ray_variables)
+    assert run.returncode == 0, run.stderr
+    for i in range(2):
+        assert "worker %d 2.0" % i in run.stdout + run.stderr
+
+
+def test_ray_starts_a_program_again_that_fails(ray_variables, tmp_path):
+    code = ("import os, sys; path = %r\n"
+            "there = os.path.exists(path); open(path, 'w').close()\n"
+            "sys.exit(0 if there else 5)" % str(tmp_path / "ran"))
+    for restarts, status in ("0", 1), ("2", 0):
+        (tmp_path / "ran").unlink(missing_ok=True)
+        run = start("ray", "--restarts", restarts, "--job", "worker=1",
+                    program=(sys.executable, "-c", code),
+                    variables=ray_variables)
+        assert run.returncode == status, run.stderr
+    assert (tmp_path / "ran").exists()
+
+
 def test_the_manifest_gives_each_pod_its_task(tmp_path):
     text = starter.kubernetes({"ps": 1, "worker": 2}, [
         sys.executable, "-c", "import os; print(os.environ['TF_CONFIG'])"],
-        "an/image")
-    parts = [json.loads(p) for p in text.split("---\n")]
-    assert [p["kind"] for p in parts] == ["Service", "StatefulSet"] * 2
+        "an/image", tls_secret="the-secret")
+    comment, text = text.split("{", 1)
+    assert all(line.startswith("#") for line in comment.splitlines())
+    assert "--host headrace-worker-1.headrace-worker" in comment
+    parts = [json.loads(p) for p in ("{" + text).split("---\n")]
+    assert [p["kind"] for p in parts] == ["Service", "Job"] * 2
     pods = parts[3]["spec"]
-    assert pods["replicas"] == 2
-    container = pods["template"]["spec"]["containers"][0]
+    assert pods["completions"] == pods["parallelism"] == 2
+    assert pods["completionMode"] == "Indexed"
+    pod = pods["template"]["spec"]
+    assert pod["subdomain"] == parts[2]["metadata"]["name"]
+    container = pod["containers"][0]
     assert container["image"] == "an/image"
+    mount = container["volumeMounts"][0]
+    assert pod["volumes"] == [{"name": mount["name"],
+                               "secret": {"secretName": "the-secret"}}]
+
+    def variables(part):
+        container = part["spec"]["template"]["spec"]["containers"][0]
+        return {e["name"]: e["value"] for e in container["env"]}
+
+    assert variables(parts[3])["HEADRACE_TLS_DIR"] == mount["mountPath"]
+    assert "HEADRACE_JOIN_UNTIL" not in variables(parts[3])
+    assert variables(parts[1])["HEADRACE_JOIN_UNTIL"].startswith("worker:")
     # What the pod's command does.
     done = subprocess.run(
         container["command"], stdout=subprocess.PIPE, text=True, check=True,
