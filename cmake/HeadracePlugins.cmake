@@ -87,12 +87,20 @@ if(sources AND HEADRACE_CUDA AND NOT HEADRACE_SANITIZE)
   include(CheckLanguage)
   check_language(CUDA)
   find_package(CUDAToolkit QUIET)
-  find_path(HEADRACE_CUDNN_HEADERS cudnn.h HINTS ${CUDAToolkit_INCLUDE_DIRS})
-  find_library(HEADRACE_CUDNN cudnn HINTS ${CUDAToolkit_LIBRARY_DIR})
+  # Also where PyPI's nvidia-cudnn-cu* puts it, in .venv.
+  file(GLOB cudnn ${CMAKE_SOURCE_DIR}/.venv/lib/python3*/site-packages/nvidia/cudnn)
+  find_path(HEADRACE_CUDNN_HEADERS cudnn.h
+    HINTS ${CUDAToolkit_INCLUDE_DIRS} ${cudnn}/include)
+  find_library(HEADRACE_CUDNN NAMES cudnn libcudnn.so.9
+    HINTS ${CUDAToolkit_LIBRARY_DIR} ${cudnn}/lib)
   if(CMAKE_CUDA_COMPILER AND CUDAToolkit_FOUND AND HEADRACE_CUDNN
       AND HEADRACE_CUDNN_HEADERS)
     if(NOT CMAKE_CUDA_ARCHITECTURES)  # 90 is also there as PTX, for later GPUs
       set(CMAKE_CUDA_ARCHITECTURES 80-real 90)
+    endif()
+    if(HEADRACE_CCACHE AND NOT CMAKE_CUDA_COMPILER_LAUNCHER)
+      set(CMAKE_CUDA_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
+        CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${HEADRACE_CCACHE})
     endif()
     enable_language(CUDA)
     # A source has one language; nvcc gets the kernels by files of its own.
@@ -111,8 +119,11 @@ if(sources AND HEADRACE_CUDA AND NOT HEADRACE_SANITIZE)
     target_compile_options(headrace_cuda PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:
       -std=c++20 --expt-relaxed-constexpr -diag-suppress=20012,20014,2810
       -Wno-deprecated-gpu-targets>)
+    # Beside a package in site-packages there may be those of CUDA.
+    cmake_path(GET HEADRACE_CUDNN PARENT_PATH cudnn_folder)
     set_property(TARGET headrace_cuda APPEND PROPERTY
-      INSTALL_RPATH ${CUDAToolkit_LIBRARY_DIR})
+      INSTALL_RPATH ${CUDAToolkit_LIBRARY_DIR} ${cudnn_folder}
+      "$ORIGIN/../nvidia/cudnn/lib" "$ORIGIN/../nvidia/cu${CUDAToolkit_VERSION_MAJOR}/lib")
     set_target_properties(headrace_cuda PROPERTIES CUDA_STANDARD_REQUIRED OFF)
   else()
     message(STATUS "CUDA or cuDNN not found: there is no libheadrace_cuda.so")

@@ -106,6 +106,20 @@ foreach(layer ${HEADRACE_LAYERS} fusion cc distributed gpu cuda)
   endif()
 endforeach()
 
+# The tests of single ops again, for a GPU: tests/gpu/run_tests.sh runs them.
+if(TARGET cuda_test)
+  add_executable(cuda_ops_test
+    ${CMAKE_SOURCE_DIR}/src/kernels/gpu/gpu_ops_test.cc
+    ${CMAKE_SOURCE_DIR}/src/kernels/gpu/gpu_row_ops_test.cc)
+  add_dependencies(cuda_ops_test hr_proto_headers)
+  target_compile_options(cuda_ops_test PRIVATE $<$<CONFIG:Release>:-O1>)
+  target_link_libraries(cuda_ops_test PRIVATE
+    headrace headrace_cuda GTest::gtest GTest::gtest_main)
+  target_precompile_headers(cuda_ops_test REUSE_FROM hr_test_pch)
+  set_target_properties(cuda_ops_test PROPERTIES
+    RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+endif()
+
 # Libraries of ops that src/c_api/*_test.cc load from beside themselves.
 if(TARGET c_api_test)
   foreach(source tests/custom_ops/hard_swish.cc
@@ -207,10 +221,21 @@ find_program(HEADRACE_PYTHON3 python3)
 if(HEADRACE_PYTHON3)
   add_test(NAME layers
     COMMAND ${HEADRACE_PYTHON3} ${CMAKE_SOURCE_DIR}/tools/check_layers.py)
-  find_program(HEADRACE_CUOBJDUMP cuobjdump HINTS /usr/local/cuda/bin)
-  if(TARGET headrace_cuda AND HEADRACE_CUOBJDUMP)
+  if(TARGET headrace_cuda)
+    file(GLOB folders ${CMAKE_SOURCE_DIR}/.venv/lib/python3*/site-packages/nvidia/cu*/bin)
+    find_program(HEADRACE_CUOBJDUMP cuobjdump
+      HINTS ${CUDAToolkit_BIN_DIR} /usr/local/cuda/bin ${folders})
+    set(program)
+    if(HEADRACE_CUOBJDUMP)
+      set(program --cuobjdump ${HEADRACE_CUOBJDUMP})
+    else()
+      message(STATUS "cuobjdump not found: device code is not looked at")
+    endif()
     add_test(NAME gpu_symbols COMMAND ${HEADRACE_PYTHON3}
-      ${CMAKE_SOURCE_DIR}/tools/check_gpu_symbols.py
-      --cuobjdump ${HEADRACE_CUOBJDUMP} $<TARGET_FILE:headrace_cuda>)
+      ${CMAKE_SOURCE_DIR}/tools/check_gpu_symbols.py ${program}
+      $<TARGET_FILE:headrace_cuda>)
+    set_tests_properties(gpu_symbols PROPERTIES SKIP_RETURN_CODE 77)
   endif()
+  add_test(NAME no_cuda_in_core COMMAND ${HEADRACE_PYTHON3}
+    ${CMAKE_SOURCE_DIR}/tests/gpu/check_core.py $<TARGET_FILE:headrace>)
 endif()

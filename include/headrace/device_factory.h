@@ -33,6 +33,9 @@ struct GpuOptions {
   bool allow_growth = false;  // takes memory as it is needed
   // "1,0": these GPUs of the machine, in this order; empty is all.
   std::string visible_device_list;
+  // "BFC", also by its default, empty; or "cuda_malloc_async", which asks for
+  // CUDA's own allocator.
+  std::string allocator_type;
 };
 
 // What a session wants of its devices.

@@ -42,7 +42,7 @@ class DetachedCall {
     done_ = std::move(done);
     FunctionCall* call = nullptr;
     const Status s = CatchExceptions([&] {
-      if (function.executor->needs_rendezvous()) {
+      if (function.needs_rendezvous()) {
         rendezvous_ = NewLocalRendezvous();
         step_.rendezvous = rendezvous_.get();
       }
@@ -148,8 +148,7 @@ class DetachedSessionFunctions : public DetachedFunctions {
     HR_RETURN_IF_ERROR(session_->Enter());
     TaskGroup group;
     Status status;
-    const Executor& executor =
-        *static_cast<const FunctionInstance&>(function).executor;
+    ThreadPool* const kernels_pool = function.device()->thread_pool();
     Start(function, scope, std::move(caller), std::move(args), cancellation,
           &group, [&](const Status& s, std::vector<Tensor> values) {
             status = s;
@@ -157,8 +156,7 @@ class DetachedSessionFunctions : public DetachedFunctions {
             group.Finish();
           });
     // The caller may hold locks, those of an iterator for one.
-    HelpUntilFinished(&group, session_->pool(),
-                      executor.device()->thread_pool(),
+    HelpUntilFinished(&group, session_->pool(), kernels_pool,
                       ThreadPool::HelpWith::kGroup, nullptr);
     session_->Leave();
     return status;

@@ -21,12 +21,17 @@ FunctionCall::FunctionCall(SessionFunctions* session,
       args_(std::move(args)),
       rets_(function.ret_types().size()),
       site_(site),
+      parts_running_(function.parts.size()),
       step_(step),
       functions_(session, &step_, &site_),
       done_(std::move(done)) {
   step_.call_frame = this;
   step_.functions = &functions_;
   step_.call_site = &site_;
+  if (function.crosses) {
+    rendezvous_ = NewLocalRendezvous();
+    step_.rendezvous = rendezvous_.get();
+  }
 }
 
 bool FunctionCall::TakeArg(int i, Tensor* out) {
@@ -55,7 +60,22 @@ void FunctionCall::Start() {
 }
 
 void FunctionCall::Run() {
-  function_.executor->RunAsync(step_, [this](bool c) { Finish(c); });
+  const auto& parts = function_.parts;
+  if (parts.size() == 1) {
+    parts.front()->RunAsync(step_, [this](bool c) { Finish(c); });
+    return;
+  }
+  // The call may end while the last part is started.
+  for (size_t i = 0, n = parts.size(); i < n; ++i) {
+    parts[i]->RunAsync(step_, [this](bool c) { EndPart(c); });
+  }
+}
+
+void FunctionCall::EndPart(bool complete) {
+  if (!complete) complete_.store(false, std::memory_order_relaxed);
+  if (parts_running_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+    Finish(complete_.load(std::memory_order_relaxed));
+  }
 }
 
 void FunctionCall::Finish(bool complete) {

@@ -1,5 +1,6 @@
 #include "runtime/function_runtime.h"
 
+#include <map>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -10,8 +11,11 @@
 #include "framework/kernel/rendezvous.h"
 #include "gradients/function.h"
 #include "graph/function_body.h"
+#include "graph/partition.h"
 #include "runtime/function_call.h"
+#include "runtime/memory_types.h"
 #include "runtime/passes/graph_pass.h"
+#include "runtime/placer.h"
 
 namespace headrace {
 namespace {
@@ -65,7 +69,7 @@ class SessionFunctions::Scope : public FunctionScope {
       NameAttrList f;
       f.name = function.name();
       HR_RETURN_IF_ERROR(
-          session_->Compile(f, function.attrs, function.device, &own));
+          session_->Compile(f, function.attrs, function.device(), &own));
     }
     *out = own.get();
     return OkStatus();
@@ -204,7 +208,7 @@ const FunctionInstance* SessionFunctions::FindLocked(
   const auto it = instances_.find(name);
   if (it == instances_.end()) return nullptr;
   for (const auto& i : it->second) {
-    if (i->device == device && i->attrs == attrs) return i.get();
+    if (i->device() == device && i->attrs == attrs) return i.get();
   }
   return nullptr;
 }
@@ -263,27 +267,81 @@ Status SessionFunctions::Compile(const NameAttrList& function,
   HR_RETURN_IF_ERROR(Annotate(
       RunGraphPasses(context, disabled_passes_, body.graph.get(), nullptr),
       in_function));
-  bool control_flow = false;
   std::vector<Node*> unused;
   body.graph->ForEachNode([&](Node* n) {
-    control_flow |= n->IsControlFlow();
     instance->has_state |= KeepsState(*n);
     if (n->IsArg() && n->out_edges().empty()) unused.push_back(n);
-    n->set_assigned_device(device->name());
   });
   for (Node* n : unused) body.graph->RemoveNode(n);
-  HR_RETURN_IF_ERROR(
-      Annotate(Executor::Create(
-                   device, *body.graph, {.control_flow = control_flow},
-                   [device](const Node& n, std::shared_ptr<OpKernel>* kernel) {
-                     std::unique_ptr<OpKernel> made;
-                     HR_RETURN_IF_ERROR(CreateNodeKernel(device, n, &made));
-                     *kernel = std::move(made);
-                     return OkStatus();
-                   },
-                   &instance->executor),
-               in_function));
+  HR_RETURN_IF_ERROR(Annotate(
+      MakeParts(device, std::move(body.graph), instance.get()), in_function));
   *out = std::move(instance);
+  return OkStatus();
+}
+
+Device* SessionFunctions::HostBeside(Device* device) const {
+  const DeviceName& own = device->parsed_name();
+  for (Device* d : devices_) {
+    const DeviceName& other = d->parsed_name();
+    if (d->IsHostMemory() && other.job == own.job &&
+        other.replica == own.replica && other.task == own.task) {
+      return d;
+    }
+  }
+  return device;
+}
+
+Status SessionFunctions::MakeParts(Device* device, std::unique_ptr<Graph> body,
+                                   FunctionInstance* out) const {
+  bool control_flow = false;
+  std::vector<Device*> devices = {device};
+  std::map<std::string, std::unique_ptr<Graph>> graphs;
+  int transfers = 0;
+  const auto count = [&transfers](const Node* n) {
+    transfers += n->IsSend() || n->IsRecv() ? 1 : 0;
+  };
+  body->ForEachNode([&](Node* n) {
+    control_flow |= n->IsControlFlow();
+    count(n);
+    if (device->IsHostMemory() || n->IsArg() || n->IsRetval()) {
+      n->set_assigned_device(device->name());
+    }
+  });
+  if (device->IsHostMemory()) {
+    graphs[device->name()] = std::move(body);
+  } else {
+    Device* const host = HostBeside(device);
+    if (host != device) devices.push_back(host);
+    HR_RETURN_IF_ERROR(PlaceGraph({.allow_soft_placement = true}, devices,
+                                  StatePlaces(), body.get()));
+    const int before = std::exchange(transfers, 0);
+    PartitionOptions partition;
+    partition.incarnation = [&](const std::string& name) -> uint64_t {
+      return (name == device->name() ? device : host)->attributes().incarnation;
+    };
+    partition.memory_of = MemoryOfNodes(devices);
+    HR_RETURN_IF_ERROR(PartitionGraph(partition, std::move(body), &graphs));
+    for (const auto& [name, graph] : graphs) graph->ForEachNode(count);
+    out->crosses = transfers > before;
+    if (out->crosses && before > 0) {
+      return errors::Unimplemented(
+          "a function that sends or receives values itself, and values in it "
+          "cross between ",
+          device->name(), " and the host");
+    }
+  }
+  for (const auto& [name, graph] : graphs) {
+    Device* const where = name == device->name() ? device : devices.back();
+    HR_RETURN_IF_ERROR(Executor::Create(
+        where, *graph, {.control_flow = control_flow},
+        [where](const Node& n, std::shared_ptr<OpKernel>* kernel) {
+          std::unique_ptr<OpKernel> made;
+          HR_RETURN_IF_ERROR(CreateNodeKernel(where, n, &made));
+          *kernel = std::move(made);
+          return OkStatus();
+        },
+        &out->parts.emplace_back()));
+  }
   return OkStatus();
 }
 

@@ -1,12 +1,13 @@
 // The functions of a session, compiled once for each set of attrs and device,
 // and the FunctionRuntime through which the kernels of a step call them.
 //
-// A function runs as a whole on the device of the node that calls it. Its body
-// goes through the graph passes and becomes one executor. It is compiled when
-// it is called for the first time, not when its caller is: so a function may
-// call itself. Kernels with state belong to the compiled function, and all
-// calls share them, but for those in a FunctionScope: it has compiled functions
-// of its own in place of those with state.
+// A function runs as a whole on the device of the node that calls it; what has
+// no kernel there, on a device with a memory of its own, on the host's device.
+// Its body goes through the graph passes and becomes one executor a device. It
+// is compiled when it is called for the first time, not when its caller is: so
+// a function may call itself. Kernels with state belong to the compiled
+// function, and all calls share them, but for those in a FunctionScope: it has
+// compiled functions of its own in place of those with state.
 #ifndef HEADRACE_RUNTIME_FUNCTION_RUNTIME_H_
 #define HEADRACE_RUNTIME_FUNCTION_RUNTIME_H_
 
@@ -76,6 +77,11 @@ class SessionFunctions : public std::enable_shared_from_this<SessionFunctions> {
  private:
   class Scope;
   Device* FindDevice(const std::string& name) const;
+  // The device of `device`'s task whose memory is the host's; `device` if there
+  // is none.
+  Device* HostBeside(Device* device) const;
+  Status MakeParts(Device* device, std::unique_ptr<Graph> body,
+                   FunctionInstance* out) const;
   Status Compile(const NameAttrList& function, const AttrMap& attrs,
                  Device* device, std::unique_ptr<FunctionInstance>* out) const;
   const FunctionInstance* FindLocked(const std::string& name,

@@ -2,6 +2,9 @@
 
 #include <memory>
 
+#include "framework/kernel/function_runtime.h"
+#include "graph/function_body.h"
+
 namespace headrace {
 
 MemoryTypesOfNodes::MemoryTypesOfNodes(const std::vector<Device*>& devices) {
@@ -17,6 +20,14 @@ MemoryType MemoryTypesOfNodes::Of(const Node& n, const std::string& device,
   Known& known = known_[&n];
   if (known.device != device) {
     known = {device, {}, {}};
+    if (IsFunctionCall(n)) {  // its kernel is that of a call
+      const auto memory_of = [](DataType t) {
+        return StaysOnHostInCalls(BaseType(t)) ? HOST_MEMORY : DEVICE_MEMORY;
+      };
+      for (DataType t : n.input_types()) known.inputs.push_back(memory_of(t));
+      for (DataType t : n.output_types()) known.outputs.push_back(memory_of(t));
+      return Pick(known, is_output, index);
+    }
     const KernelEntry* const entry =
         KernelRegistry::Global()->Find(type->second, n.def());
     if (entry == nullptr ||
@@ -28,6 +39,11 @@ MemoryType MemoryTypesOfNodes::Of(const Node& n, const std::string& device,
       known.outputs.clear();
     }
   }
+  return Pick(known, is_output, index);
+}
+
+MemoryType MemoryTypesOfNodes::Pick(const Known& known, bool is_output,
+                                    int index) {
   const Types& types = is_output ? known.outputs : known.inputs;
   return static_cast<size_t>(index) < types.size() ? types[index]
                                                    : DEVICE_MEMORY;

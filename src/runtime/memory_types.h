@@ -32,6 +32,7 @@ class MemoryTypesOfNodes {
     std::string device;
     Types inputs, outputs;
   };
+  static MemoryType Pick(const Known& known, bool is_output, int index);
 
   // Types of devices with a memory of their own, by the device's name.
   absl::flat_hash_map<std::string, std::string> own_memory_;

@@ -111,6 +111,10 @@ Status SessionOptions::FromConfig(const pb::ConfigProto& config,
       config.gpu_options().per_process_gpu_memory_fraction();
   o.gpu.allow_growth = config.gpu_options().allow_growth();
   o.gpu.visible_device_list = config.gpu_options().visible_device_list();
+  o.gpu.allocator_type =
+      config.gpu_options().experimental().use_cuda_malloc_async()
+          ? "cuda_malloc_async"
+          : config.gpu_options().allocator_type();
   o.allow_soft_placement = config.allow_soft_placement();
   o.log_device_placement = config.log_device_placement();
   o.operation_timeout_ms = config.operation_timeout_in_ms();

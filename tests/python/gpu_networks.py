@@ -3,7 +3,9 @@
 test_gpu_networks.py runs it in a process whose GPUs are those of the host
 platform (HEADRACE_GPU_PLATFORM=host). With a real GPU it runs as it is:
 
-  .venv/bin/python tests/python/gpu_networks.py [NETWORK...]
+  .venv/bin/python tests/python/gpu_networks.py [--check] [NETWORK...]
+
+It prints JSON, or with --check what is wrong.
 """
 import json
 import sys
@@ -264,8 +266,44 @@ def compare(name, resource):
     }
 
 
-if __name__ == "__main__":
-    for network in sys.argv[1:] or NETWORKS:
+def problems(name, result):
+    """What is wrong with a result of compare."""
+    cpu, gpu = result["losses"]
+    found = []
+    if not np.allclose(gpu, cpu, rtol=2e-3, atol=1e-4):
+        found.append(f"losses {gpu}, on the CPU {cpu}")
+    if not result["difference"] <= 1e-2 * result["greatest"]:
+        found.append(f"the last result differs by {result['difference']}")
+    if name == "frozen":  # fused convolutions
+        found += [f"no {kernel} ran on the GPU"
+                  for kernel in ("ConvOp<float, false, true>",
+                                 "ConvOp<float, true, true>")
+                  if not any(n.startswith(kernel)
+                             for n in result["names_on_gpu"])]
+    elif not gpu[-1] < gpu[0]:  # losses fall if the updates were made
+        found.append(f"losses {gpu} do not fall")
+    # Nearly everything runs on the GPU.
+    if not result["on_gpu"] > 5 * result["on_cpu"]:
+        found.append(f"{result['on_gpu']} nodes on the GPU, on the CPU "
+                     f"{result['names_on_cpu']}")
+    return found
+
+
+def main(names, check):
+    failed = False
+    for network in names or NETWORKS:
         for use_resource in (False, True):
-            print(json.dumps([network, use_resource,
-                              compare(network, use_resource)]), flush=True)
+            result = compare(network, use_resource)
+            if not check:
+                print(json.dumps([network, use_resource, result]), flush=True)
+                continue
+            found = problems(network, result)
+            failed |= bool(found)
+            print(network, "resource" if use_resource else "ref",
+                  "; ".join(found) or "ok", flush=True)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main([a for a in sys.argv[1:] if a != "--check"],
+                  "--check" in sys.argv))

@@ -185,6 +185,15 @@ void BfcAllocator::ResetPeak() {
   stats_.peak_bytes_in_use = stats_.bytes_in_use;
 }
 
+bool BfcAllocator::Owns(const void* address) const {
+  char* const at = static_cast<char*>(const_cast<void*>(address));
+  MutexLock lock(&mu_);
+  auto region = regions_.upper_bound(at);
+  if (region == regions_.begin()) return false;
+  --region;
+  return at < region->first + region->second;
+}
+
 std::string BfcAllocator::DescribeFree() const {
   MutexLock lock(&mu_);
   const size_t largest = free_.empty() ? 0 : free_.rbegin()->first;

@@ -53,6 +53,8 @@ class BfcAllocator : public Allocator {
   // free meanwhile. Null: nobody is asked. After SetRetry returned the function
   // before is not running.
   void SetRetry(std::function<bool()> retry);
+  // True if `address` lies in a region, whatever is there.
+  bool Owns(const void* address) const;
 
   // "67 bytes are free of a limit of 100, the largest piece has 50; the device
   // said: ..."

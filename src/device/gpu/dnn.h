@@ -1,5 +1,6 @@
-// Dnn: convolutions, pooling, batch normalisation and softmax on a stream.
-// CUDA's implementation is cuDNN, the host's are plain loops.
+// Dnn: convolutions on a stream. CUDA's implementation is cuDNN, the host's are
+// plain loops. Pooling, norms and softmax are kernels of our own
+// (kernels/gpu/).
 //
 // Problems are plain structs; buffers are dense in the layout that the problem
 // names. Every method checks sizes and returns InvalidArgument for what is
@@ -88,41 +89,6 @@ struct ConvBuffers {
   double alpha = 1, beta = 0;
 };
 
-// ---- Pooling ----------------------------------------------------------------
-
-enum class PoolMode : uint8_t {
-  kMax,
-  kAverage,  // of the elements inside the image, as TensorFlow counts
-};
-
-// Padding may differ before and after; cells outside the image do not count.
-struct PoolProblem {
-  PoolMode mode = PoolMode::kMax;
-  DataType type = DT_FLOAT;
-  DataLayout layout = DataLayout::kNHWC;
-  int64_t batch = 0, depth = 0;
-  int64_t input[2] = {0, 0}, window[2] = {1, 1}, output[2] = {0, 0};
-  int64_t padding_before[2] = {0, 0};
-  int64_t stride[2] = {1, 1};
-
-  std::string ToString() const;
-};
-Status CheckPool(const PoolProblem& p);
-
-// ---- Batch normalisation ----------------------------------------------------
-
-// Statistics, scale and offset are float, one for each channel.
-struct BatchNormProblem {
-  DataType type = DT_FLOAT;  // of x and y: half, bfloat16, float
-  DataLayout layout = DataLayout::kNHWC;
-  int64_t batch = 0, height = 0, width = 0, depth = 0;
-  double epsilon = 1e-3;
-  GpuActivation activation = GpuActivation::kNone;  // forward only
-
-  std::string ToString() const;
-};
-Status CheckBatchNorm(const BatchNormProblem& p);
-
 // ---- Dnn --------------------------------------------------------------------
 
 // Thread-safe.
@@ -149,43 +115,6 @@ class Dnn {
                           const ConvAlgorithm& algorithm,
                           const ConvBuffers& buffers,
                           ScratchAllocator* scratch) = 0;
-
-  virtual Status Pool(Stream* stream, const PoolProblem& problem,
-                      DeviceMemoryBase input, DeviceMemoryBase output) = 0;
-  virtual Status PoolGrad(Stream* stream, const PoolProblem& problem,
-                          DeviceMemoryBase input, DeviceMemoryBase output,
-                          DeviceMemoryBase output_grad,
-                          DeviceMemoryBase input_grad) = 0;
-
-  // y = activation(scale * (x - mean) / sqrt(variance + epsilon) + offset).
-  virtual Status BatchNormInference(Stream* stream, const BatchNormProblem& p,
-                                    DeviceMemoryBase x, DeviceMemoryBase scale,
-                                    DeviceMemoryBase offset,
-                                    DeviceMemoryBase mean,
-                                    DeviceMemoryBase variance,
-                                    DeviceMemoryBase y) = 0;
-  // The same with the batch's mean and variance, which it writes: `mean`,
-  // `variance` (divided by n - 1 instead of n where n > 1, as TensorFlow gives
-  // it) and for the gradient `saved_inv_std`, 1 / sqrt(variance + epsilon) with
-  // the variance divided by n.
-  virtual Status BatchNormTraining(Stream* stream, const BatchNormProblem& p,
-                                   DeviceMemoryBase x, DeviceMemoryBase scale,
-                                   DeviceMemoryBase offset, DeviceMemoryBase y,
-                                   DeviceMemoryBase mean,
-                                   DeviceMemoryBase variance,
-                                   DeviceMemoryBase saved_inv_std) = 0;
-  virtual Status BatchNormGrad(Stream* stream, const BatchNormProblem& p,
-                               DeviceMemoryBase y_grad, DeviceMemoryBase x,
-                               DeviceMemoryBase scale, DeviceMemoryBase mean,
-                               DeviceMemoryBase saved_inv_std,
-                               DeviceMemoryBase x_grad,
-                               DeviceMemoryBase scale_grad,
-                               DeviceMemoryBase offset_grad) = 0;
-
-  // Over the last dimension of [rows, classes]; may work in place.
-  virtual Status Softmax(Stream* stream, DataType type, int64_t rows,
-                         int64_t classes, bool log, DeviceMemoryBase x,
-                         DeviceMemoryBase y) = 0;
 };
 
 }  // namespace headrace::gpu

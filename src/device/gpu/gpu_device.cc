@@ -80,6 +80,12 @@ class GpuDevice : public Device, public GpuContext {
   Stream* compute_stream() const override { return runtime_->compute_stream(); }
   bool deterministic() const override { return deterministic_; }
   MathMode math_mode() const override { return math_mode_; }
+  Status CopyToDevice(const Tensor& host, Tensor* device) override {
+    HR_RETURN_IF_ERROR(Tensor::Allocate(runtime_->device_allocator(),
+                                        host.dtype(), host.shape(), device,
+                                        Tensor::kHeap));
+    return Named(runtime_->CopyToDeviceAndWait(host, *device));
+  }
 
  private:
   Status Named(const Status& s) const {
@@ -164,6 +170,10 @@ int64_t WorkspaceLimit() {
 }  // namespace
 
 GpuContext* GpuContextOf(OpKernelContext* ctx) {
+  return static_cast<GpuDevice*>(ctx->device());
+}
+
+GpuContext* GpuContextOf(OpKernelConstruction* ctx) {
   return static_cast<GpuDevice*>(ctx->device());
 }
 

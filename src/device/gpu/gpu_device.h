@@ -40,15 +40,18 @@ class GpuContext {
   virtual ~GpuContext() = default;
   virtual StreamExecutor* executor() const = 0;
   virtual Stream* compute_stream() const = 0;
-  // From TF_CUDNN_DETERMINISTIC, TF_CUDNN_USE_AUTOTUNE,
-  // NVIDIA_TF32_OVERRIDE and the session's options.
+  // From TF_CUDNN_DETERMINISTIC, and from NVIDIA_TF32_OVERRIDE: TF32 only for
+  // "1".
   virtual bool deterministic() const = 0;
   virtual MathMode math_mode() const = 0;
+  // A copy of `host`, of plain data, in the device's memory. Waits for it.
+  virtual Status CopyToDevice(const Tensor& host, Tensor* device) = 0;
 };
 
 // The context of the device that runs `ctx`'s kernel. Only for kernels that are
 // registered for DEVICE_GPU.
 GpuContext* GpuContextOf(OpKernelContext* ctx);
+GpuContext* GpuContextOf(OpKernelConstruction* ctx);
 inline Stream* GpuStream(OpKernelContext* ctx) {
   return GpuContextOf(ctx)->compute_stream();
 }

@@ -12,6 +12,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "absl/time/clock.h"
 #include "device/gpu/gpu_runtime.h"
 #include "device/gpu/host/host_platform.h"
@@ -387,6 +388,195 @@ TEST_F(GpuDeviceTest, LoopsRunOnTheGpu) {
   }
 }
 
+// A function of `def`. An argument or a result is "name:type", a result's value
+// "name:type=node:output:0". What else calls for it is in `body`.
+void AddFunctionTo(pb::GraphDef* def, const std::string& name,
+                   const std::vector<std::string>& args, absl::string_view body,
+                   const std::vector<std::string>& rets) {
+  pb::FunctionDef* const f = def->mutable_library()->add_function();
+  pb::OpDef* const signature = f->mutable_signature();
+  signature->set_name(name);
+  const auto set = [](const std::string& text, pb::OpDef::ArgDef* arg) {
+    const std::vector<std::string> words = absl::StrSplit(text, ':');
+    DataType type = DT_INVALID;
+    ASSERT_TRUE(DataTypeFromString(words.at(1), &type)) << text;
+    arg->set_name(words[0]);
+    arg->set_type(static_cast<pb::DataType>(type));
+  };
+  for (const std::string& a : args) set(a, signature->add_input_arg());
+  for (const std::string& r : rets) {
+    const std::vector<std::string> ret =
+        absl::StrSplit(r, absl::MaxSplits('=', 1));
+    set(ret[0], signature->add_output_arg());
+    (*f->mutable_ret())[ret[0].substr(0, ret[0].find(':'))] = ret.at(1);
+  }
+  *f->mutable_node_def() = ParseNodes(body).node();
+}
+
+void SetFunction(const char* attr, const char* function, pb::NodeDef* n) {
+  (*n->mutable_attr())[attr].mutable_func()->set_name(function);
+}
+void SetTypes(const char* attr, const std::vector<DataType>& types,
+              pb::NodeDef* n) {
+  auto* const list = (*n->mutable_attr())[attr].mutable_list();
+  for (DataType t : types) list->add_type(static_cast<pb::DataType>(t));
+}
+
+// In bodies that stay functions: values of both memories at their edges and
+// inside, and an op that only the CPU has.
+TEST_F(GpuDeviceTest, FunctionsRunOnTheGpu) {
+  config_.mutable_headrace()->add_disabled_passes("inline_functions");
+  pb::GraphDef def = ParseNodes(R"(
+      x: Placeholder dtype=float
+      n: Placeholder dtype=int32
+      p: Placeholder dtype=bool
+      called: Mixed x n @/gpu:0
+      if: If p x n @/gpu:0
+      while: While x n @/gpu:0
+      far: RemoteCall target x n @/cpu:0
+      back: TestGpuScaleAdd far far @/gpu:0)");
+  pb::NodeDef* const target = def.add_node();
+  target->set_name("target");
+  target->set_op("Placeholder");
+  (*target->mutable_attr())["dtype"].set_type(pb::DT_STRING);
+  // (2 x + x + ones(n), n + n).
+  AddFunctionTo(&def, "Mixed", {"x:float", "n:int32"}, R"(
+      ones: TestGpuOnes n
+      scaled: TestGpuScaleAdd x ones:y:0
+      onCpu: BitwiseAnd n n
+      m: AddV2 n onCpu:z:0)",
+                {"y:float=scaled:y:0", "m:int32=m:z:0"});
+  AddFunctionTo(&def, "Same", {"x:float", "n:int32"}, "",
+                {"y:float=x", "m:int32=n"});
+  // while (x[0] < 20) x = 3 * x.
+  AddFunctionTo(&def, "Small", {"x:float", "n:int32"}, R"(
+      zero: Const 0
+      first: Const 1
+      begin: Pack zero:output:0 N=1
+      size: Pack first:output:0 N=1
+      one: Slice x begin:output:0 size:output:0 T=float Index=int32
+      none: Slice begin:output:0 begin:output:0 begin:output:0 T=int32 Index=int32
+      scalar: Reshape one:output:0 none:output:0 T=float Tshape=int32
+      limit: Const 20.5
+      less: Less scalar:output:0 limit:output:0 T=float)",
+                {"p:bool=less:z:0"});
+  AddFunctionTo(&def, "Triple", {"x:float", "n:int32"},
+                "y: TestGpuScaleAdd x x\nm: AddV2 n n",
+                {"y:float=y:y:0", "m:int32=m:z:0"});
+  const std::vector<DataType> types = {DT_FLOAT, DT_INT32};
+  for (pb::NodeDef& n : *def.mutable_node()) {
+    if (n.op() == "If") {
+      n.mutable_attr()->erase("N");
+      SetFunction("then_branch", "Mixed", &n);
+      SetFunction("else_branch", "Same", &n);
+      SetTypes("Tin", types, &n);
+      SetTypes("Tout", types, &n);
+      (*n.mutable_attr())["Tcond"].set_type(pb::DT_BOOL);
+    } else if (n.op() == "While") {
+      SetFunction("cond", "Small", &n);
+      SetFunction("body", "Triple", &n);
+      SetTypes("T", types, &n);
+    } else if (n.op() == "RemoteCall") {
+      SetFunction("f", "Mixed", &n);
+      SetTypes("Tin", types, &n);
+      SetTypes("Tout", types, &n);
+    }
+  }
+  ASSERT_EQ(Load(def), OkStatus());
+  Tensor gpu(DT_STRING, TensorShape({}));
+  gpu.scalar<tstring>() = "/device:GPU:0";
+  const Tensor x = Numbers(TensorShape({3}), 4);
+  for (const bool p : {true, false}) {
+    for (int run = 0; run < 3; ++run) {
+      ASSERT_EQ(Run({{"x:0", x},
+                     {"n:0", Tensor::Scalar(3)},
+                     {"p:0", Tensor::Scalar(p)},
+                     {"target:0", gpu}},
+                    {"called:0", "called:1", "if:0", "if:1", "while:0",
+                     "while:1", "back:0", "far:1"}),
+                OkStatus());
+      const float first = x.data<float>()[0];
+      int steps = 0;
+      float power = 1;
+      for (; first * power < 20.5f; ++steps) power *= 3;
+      for (int i = 0; i < 3; ++i) {
+        const float v = x.data<float>()[i];
+        EXPECT_EQ(out_[0].data<float>()[i], 2 * v + 1);
+        EXPECT_EQ(out_[2].data<float>()[i], p ? 2 * v + 1 : v);
+        EXPECT_EQ(out_[4].data<float>()[i], v * power);
+        EXPECT_EQ(out_[6].data<float>()[i], 3 * (2 * v + 1));
+      }
+      EXPECT_EQ(out_[1].scalar<int32_t>(), 6);
+      EXPECT_EQ(out_[3].scalar<int32_t>(), p ? 6 : 3);
+      EXPECT_EQ(out_[5].scalar<int32_t>(), 3 << steps);
+      EXPECT_EQ(out_[7].scalar<int32_t>(), 6);
+    }
+  }
+}
+
+// What is copied to a GPU that has much to do, and from where.
+TEST_F(GpuDeviceTest, CopiesDoNotWaitForTheGpu) {
+  ASSERT_EQ(Load("x: Placeholder dtype=float"), OkStatus());
+  Device* gpu = nullptr;
+  for (Device* d : session_->ListDevices()) {
+    if (d->device_type() == DEVICE_GPU) gpu = d;
+    if (gpu != nullptr) break;
+  }
+  ASSERT_NE(gpu, nullptr);
+  const std::shared_ptr<GpuRuntime> runtime =
+      *GpuRuntime::Get(*CurrentPlatform()->Executor(0), GpuOptions());
+  Tensor busy;
+  ASSERT_EQ(Tensor::Allocate(runtime->device_allocator(), DT_FLOAT,
+                             TensorShape({64}), &busy, Tensor::kHeap),
+            OkStatus());
+  Notification go_on;
+  Executor(0)->SetBeforeWork([&](const std::string& what) {
+    if (what == "Fill") go_on.WaitForNotification();
+    return OkStatus();
+  });
+  ASSERT_EQ(runtime->compute_stream()->Fill(DeviceMemoryBase(busy), 0, 256),
+            OkStatus());
+  // Scalars, vectors, and what is in pinned memory already.
+  std::vector<Tensor> values = {Tensor::Scalar(2.5f),
+                                Numbers(TensorShape({3000}), 1)};
+  Tensor pinned;
+  ASSERT_EQ(Tensor::Allocate(runtime->pinned_allocator(), DT_FLOAT,
+                             TensorShape({100}), &pinned, Tensor::kHeap),
+            OkStatus());
+  for (int i = 0; i < 100; ++i) pinned.data<float>()[i] = 7;
+  values.push_back(pinned);
+  std::vector<Tensor> there(values.size()), back(values.size());
+  std::atomic<int> arrived{0};
+  for (size_t i = 0; i < values.size(); ++i) {
+    gpu->CopyFromHost(values[i], &there[i], [&](const Status& s) {
+      EXPECT_EQ(s, OkStatus());
+      ++arrived;
+    });
+  }
+  // This thread goes on, though nothing can have been copied.
+  EXPECT_EQ(arrived, 0);
+  // Who copied may write over the host's memory at once, unless it is pinned.
+  for (int i = 0; i < 3000; ++i) values[1].data<float>()[i] = -1;
+  go_on.Notify();
+  while (arrived < static_cast<int>(values.size())) {
+    absl::SleepFor(absl::Milliseconds(1));
+  }
+  std::atomic<int> returned{0};
+  for (size_t i = 0; i < values.size(); ++i) {
+    gpu->CopyToHost(there[i], &back[i], [&](const Status& s) {
+      EXPECT_EQ(s, OkStatus());
+      ++returned;
+    });
+  }
+  while (returned < static_cast<int>(values.size())) {
+    absl::SleepFor(absl::Milliseconds(1));
+  }
+  EXPECT_EQ(back[0].scalar<float>(), 2.5f);
+  const Tensor sent = Numbers(TensorShape({3000}), 1);
+  EXPECT_EQ(back[1].data<float>()[2999], sent.data<float>()[2999]);
+  EXPECT_EQ(back[2].data<float>()[99], 7);
+}
+
 // A GPU that is slow at one thing after the other finds what does not wait.
 TEST_F(GpuDeviceTest, DelaysChangeNothing) {
   ASSERT_EQ(Load(R"(
@@ -527,6 +717,20 @@ TEST_F(GpuDeviceTest, LimitsAreKept) {
               {"per_process_gpu_memory_fraction is 1.5"});
   config_.mutable_gpu_options()->set_per_process_gpu_memory_fraction(-1);
   ExpectError(Load(graph), absl::StatusCode::kInvalidArgument, {"is -1"});
+}
+
+TEST_F(GpuDeviceTest, AllocatorsThatAreNotThereAreRefused) {
+  const char* const graph = "x: Placeholder dtype=float";
+  pb::GPUOptions* const gpu = config_.mutable_gpu_options();
+  gpu->set_allocator_type("BFC");
+  EXPECT_EQ(Load(graph), OkStatus());
+  EndSession();
+  gpu->set_allocator_type("buddy");
+  ExpectError(Load(graph), absl::StatusCode::kInvalidArgument,
+              {"allocator_type is 'buddy'", "BFC"});
+  // The same memory, which a warning says.
+  gpu->mutable_experimental()->set_use_cuda_malloc_async(true);
+  EXPECT_EQ(Load(graph), OkStatus());
 }
 
 TEST_F(GpuDeviceTest, VisibleDevicesAreCountedAnew) {

@@ -1,10 +1,12 @@
 #include "device/gpu/gpu_runtime.h"
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/log.h"
 
 namespace headrace::gpu {
 namespace {
@@ -31,6 +33,15 @@ thread_local const std::string* current_node = nullptr;
 
 StatusOr<BfcAllocator::Limits> LimitsOf(StreamExecutor* executor,
                                         const GpuOptions& options) {
+  if (options.allocator_type == "cuda_malloc_async") {
+    HR_LOG(WARNING) << "GPUOptions: cuda_malloc_async is not supported; the "
+                       "allocator is BFC, with the same limits";
+  } else if (!options.allocator_type.empty() &&
+             options.allocator_type != "BFC") {
+    return errors::InvalidArgument("GPUOptions: allocator_type is '",
+                                   options.allocator_type,
+                                   "', wanted BFC or cuda_malloc_async");
+  }
   const double fraction = options.memory_fraction;
   if (!(fraction >= 0 && fraction <= 1)) {
     return errors::InvalidArgument(
@@ -149,22 +160,36 @@ GpuRuntime::~GpuRuntime() {
   process->ended.SignalAll();
 }
 
+Tensor GpuRuntime::Pinned(const Tensor& host) {
+  if (pinned_allocator_->Owns(host.raw_data())) return host;
+  Tensor pinned;
+  if (!Tensor::Allocate(pinned_allocator_, host.dtype(), host.shape(), &pinned,
+                        Tensor::kHeap)
+           .ok()) {
+    return host;
+  }
+  std::memcpy(pinned.raw_data(), host.raw_data(), host.TotalBytes());
+  return pinned;
+}
+
+Status GpuRuntime::QueueToDevice(const void* host, DeviceMemoryBase device,
+                                 size_t bytes) {
+  // Work that is queued may still use the buffer for what was there before.
+  HR_RETURN_IF_ERROR(to_device_->WaitFor(compute_.get()));
+  return to_device_->CopyToDevice(device, host, bytes);
+}
+
 void GpuRuntime::CopyToDevice(const Tensor& host, const Tensor& device,
                               DoneCallback done) {
   const size_t bytes = host.TotalBytes();
   if (bytes == 0) return done(OkStatus());
+  // The bytes stay where they are until the copy is done: those of a small
+  // tensor may be inside of it.
+  auto kept = std::make_shared<std::pair<Tensor, Tensor>>(Pinned(host), device);
   Status s;
   {
     MutexLock lock(&copy_mu_);
-    // Work that is queued may still use the buffer for what was there before.
-    s = to_device_->WaitFor(compute_.get());
-    // The copy of `host` stays where it is until the copy is done: a small
-    // tensor's bytes are inside.
-    auto kept = std::make_shared<std::pair<Tensor, Tensor>>(host, device);
-    if (s.ok()) {
-      s = to_device_->CopyToDevice(DeviceMemoryBase(device),
-                                   kept->first.raw_data(), bytes);
-    }
+    s = QueueToDevice(kept->first.raw_data(), DeviceMemoryBase(device), bytes);
     if (s.ok()) {
       return WhenPassed(to_device_.get(),
                         [kept, done = std::move(done)](const Status& status) {
@@ -173,6 +198,33 @@ void GpuRuntime::CopyToDevice(const Tensor& host, const Tensor& device,
     }
   }
   done(s);
+}
+
+Status GpuRuntime::CopyToDeviceAndWait(const Tensor& host,
+                                       const Tensor& device) {
+  // Large constants go piece by piece: pinned memory is dear.
+  constexpr size_t kPiece = size_t{16} << 20;
+  const size_t bytes = host.TotalBytes();
+  const DeviceMemoryBase to(device);
+  for (size_t at = 0; at < bytes; at += kPiece) {
+    const size_t n = std::min(kPiece, bytes - at);
+    const char* from = static_cast<const char*>(host.raw_data()) + at;
+    Tensor pinned;
+    if (Tensor::Allocate(pinned_allocator_, DT_UINT8,
+                         TensorShape({static_cast<int64_t>(n)}), &pinned,
+                         Tensor::kHeap)
+            .ok()) {
+      std::memcpy(pinned.raw_data(), from, n);
+      from = static_cast<const char*>(pinned.raw_data());
+    }
+    {
+      MutexLock lock(&copy_mu_);
+      HR_RETURN_IF_ERROR(QueueToDevice(
+          from, {static_cast<char*>(to.opaque) + at, to.size - at}, n));
+    }
+    HR_RETURN_IF_ERROR(to_device_->BlockHostUntilDone());
+  }
+  return OkStatus();
 }
 
 void GpuRuntime::CopyToHost(const Tensor& device, const Tensor& host,

@@ -41,10 +41,14 @@ class GpuRuntime {
 
   // Copies between tensors of one type and size, of plain data, when the
   // compute stream has passed this point. Both stay alive meanwhile. `done` is
-  // called on the runtime's thread, or here if nothing was queued.
+  // called on the runtime's thread, or here if nothing was queued. Neither
+  // waits for the device.
   void CopyToDevice(const Tensor& host, const Tensor& device,
                     DoneCallback done);
   void CopyToHost(const Tensor& device, const Tensor& host, DoneCallback done);
+  // Waits for the copy, and not for the runtime's thread, which may be this
+  // one.
+  Status CopyToDeviceAndWait(const Tensor& host, const Tensor& device);
   // Calls `done` on the runtime's thread when `stream` has passed this point.
   void WhenPassed(Stream* stream, DoneCallback done);
   // Waits for the compute stream.
@@ -54,6 +58,12 @@ class GpuRuntime {
   GpuRuntime(StreamExecutor* executor, BfcAllocator* device_allocator,
              BfcAllocator* pinned_allocator);
   Status Init();
+  // `host`, or a copy of it in pinned memory. A copy from other memory waits
+  // for the stream. If there is no pinned memory, it is done nevertheless.
+  Tensor Pinned(const Tensor& host);
+  // Queues the copy of what both ends keep meanwhile.
+  Status QueueToDevice(const void* host, DeviceMemoryBase device, size_t bytes)
+      REQUIRES(copy_mu_);
   // Waits for copies and for what they keep; false if it cannot.
   bool WaitForCopies();
 

@@ -106,14 +106,9 @@ class GpuConstOp : public OpKernel {
       value_ = std::move(host);
       return;
     }
-    Notification copied;
-    Status status;
-    ctx->device()->CopyFromHost(host, &value_, [&](const Status& s) {
-      status = s;
-      copied.Notify();
-    });
-    copied.WaitForNotification();
-    OP_REQUIRES_OK(ctx, status);
+    // A step's thread may make kernels, those of a function for one, and be the
+    // thread that calls back: so nothing here waits for a callback.
+    OP_REQUIRES_OK(ctx, GpuContextOf(ctx)->CopyToDevice(host, &value_));
   }
   void Compute(OpKernelContext* ctx) override { ctx->set_output(0, value_); }
   const Tensor* const_tensor() const override { return &value_; }

@@ -23,6 +23,12 @@ namespace headrace {
 
 class DetachedFunctions;
 
+// True if a value of that type is in the host's memory where functions get and
+// give it, on every device: what kernels of DEVICE_DEFAULT have there.
+inline bool StaysOnHostInCalls(DataType type) {
+  return !DataTypeCanUseMemcpy(type) || type == DT_INT32;
+}
+
 // Calls that have state of their own: the kernels with state of the functions
 // called, their random streams for one, belong to the scope and begin anew in
 // the next. Calls in no scope share theirs as long as the session lives. An
@@ -41,8 +47,12 @@ class FunctionRuntime {
     const std::string& name() const { return name_; }
     const DataTypeVector& arg_types() const { return arg_types_; }
     const DataTypeVector& ret_types() const { return ret_types_; }
+    // The one that it runs on. Arguments and results are in its memory, but for
+    // those of types that stay on the host (StaysOnHostInCalls).
+    Device* device() const { return device_; }
 
    protected:
+    Device* device_ = nullptr;
     std::string name_;
     DataTypeVector arg_types_, ret_types_;
   };

@@ -126,13 +126,84 @@ void CallSequence::Run() {
 
 void CallSequence::Call(const FunctionRuntime::Function& f,
                         std::vector<Tensor> args) {
+  ctx_->functions()->Call(f, ctx_->op_kernel(), std::move(args),
+                          [this](const Status& s, std::vector<Tensor> results) {
+                            EndCall(s, std::move(results));
+                          });
+}
+
+void CallSequence::CallCondition(const FunctionRuntime::Function& f,
+                                 std::vector<Tensor> args) {
+  Device* const device = f.device();
+  if (device->IsHostMemory() || StaysOnHostInCalls(f.ret_types()[0])) {
+    return Call(f, std::move(args));
+  }
   ctx_->functions()->Call(
       f, ctx_->op_kernel(), std::move(args),
-      [this](const Status& s, std::vector<Tensor> results) {
-        status_ = s;
-        results_ = std::move(results);
-        if (first_is_through_.exchange(true, std::memory_order_acq_rel)) Run();
+      [this, device](const Status& s, std::vector<Tensor> results) {
+        if (!s.ok()) return EndCall(s, {});
+        const auto host = std::make_shared<Tensor>();
+        device->CopyToHost(
+            results[0], host.get(),
+            [this, host](const Status& copied) { EndCall(copied, {*host}); });
       });
+}
+
+void CallSequence::EndCall(const Status& s, std::vector<Tensor> results) {
+  status_ = s;
+  results_ = std::move(results);
+  if (first_is_through_.exchange(true, std::memory_order_acq_rel)) Run();
+}
+
+namespace {
+
+// Owns itself until it calls `done`.
+class Copies {
+ public:
+  using Done = std::function<void(const Status&, std::vector<Tensor>)>;
+  Copies(Device* from, Device* to, std::vector<Tensor> values, Done done)
+      : from_(from),
+        to_(to),
+        values_(std::move(values)),
+        done_(std::move(done)) {}
+
+  void Next(const Status& s) {
+    if (!s.ok()) values_.clear();
+    while (at_ < values_.size() && StaysOnHostInCalls(values_[at_].dtype())) {
+      ++at_;
+    }
+    if (at_ >= values_.size()) {
+      const Done done = std::move(done_);
+      std::vector<Tensor> values = std::move(values_);
+      delete this;
+      return done(s, std::move(values));
+    }
+    from_->CopyToHost(values_[at_], &host_, [this](const Status& s) {
+      if (!s.ok()) return Next(s);
+      to_->CopyFromHost(host_, &values_[at_], [this](const Status& s) {
+        ++at_;
+        Next(s);
+      });
+    });
+  }
+
+ private:
+  Device* const from_;
+  Device* const to_;
+  std::vector<Tensor> values_;
+  Tensor host_;
+  size_t at_ = 0;
+  Done done_;
+};
+
+}  // namespace
+
+void CopyBetween(Device* from, Device* to, std::vector<Tensor> values,
+                 std::function<void(const Status&, std::vector<Tensor>)> done) {
+  if (from == to || (from->IsHostMemory() && to->IsHostMemory())) {
+    return done(OkStatus(), std::move(values));
+  }
+  (new Copies(from, to, std::move(values), std::move(done)))->Next(OkStatus());
 }
 
 }  // namespace headrace

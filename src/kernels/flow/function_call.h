@@ -43,8 +43,14 @@ Status CheckResults(const OpKernelContext& ctx,
 void CallForOutputs(OpKernelContext* ctx, const FunctionRuntime::Function& f,
                     std::vector<Tensor> args, AsyncOpKernel::DoneCallback done);
 
-// A tensor as a condition. A scalar is false if it is zero, false or the empty
-// string. Any other tensor is true if it has elements.
+// Brings values of a call from the memory of `from` to that of `to`; those of
+// types that stay on the host are left as they are. Copies that a device makes
+// are waited for, `done` is called on whatever thread.
+void CopyBetween(Device* from, Device* to, std::vector<Tensor> values,
+                 std::function<void(const Status&, std::vector<Tensor>)> done);
+
+// A tensor of the host as a condition. A scalar is false if it is zero, false
+// or the empty string. Any other tensor is true if it has elements.
 Status TensorAsBool(const Tensor& t, bool* out);
 
 // Calls functions one after the other; each gets the results of the previous
@@ -65,6 +71,9 @@ class CallSequence {
   // or a failure set.
   virtual bool Next() = 0;
   void Call(const FunctionRuntime::Function& f, std::vector<Tensor> args);
+  // The same for a condition: its first result is brought to the host's memory.
+  void CallCondition(const FunctionRuntime::Function& f,
+                     std::vector<Tensor> args);
 
   OpKernelContext* const ctx_;
   // The results of the last call that ended.
@@ -72,6 +81,8 @@ class CallSequence {
   std::vector<Tensor> results_;
 
  private:
+  void EndCall(const Status& s, std::vector<Tensor> results);
+
   AsyncOpKernel::DoneCallback done_;
   // Set by the return of a call and by its callback: the second goes on.
   std::atomic<bool> first_is_through_{false};

@@ -1,5 +1,7 @@
 // _Arg and _Retval: where values enter and leave a graph that is called, be it
-// a function or a step whose feeds and fetches go through a CallFrame.
+// a function or a step whose feeds and fetches go through a CallFrame. On a
+// device with a memory of its own, who calls a function gives and takes them in
+// that memory, but for types that stay on the host.
 #include "headrace/op_kernel.h"
 
 namespace headrace {
@@ -27,7 +29,9 @@ class ArgOp : public OpKernel {
     if (frame->TakeArg(index_, &own)) {
       ctx->set_output(0, std::move(own));
     } else if (value->TotalBytes() <= Tensor::kInlineBytes &&
-               !value->IsInline() && DataTypeCanUseMemcpy(value->dtype())) {
+               !value->IsInline() && DataTypeCanUseMemcpy(value->dtype()) &&
+               (ctx->device()->IsHostMemory() ||
+                output_memory_type(0) == HOST_MEMORY)) {
       // A few bytes are sooner copied than shared by all that read them.
       OP_REQUIRES_OK(ctx, value->DeepCopyTo(&own));
       ctx->set_output(0, std::move(own));
@@ -39,7 +43,7 @@ class ArgOp : public OpKernel {
  private:
   int32_t index_ = 0;
 };
-REGISTER_KERNEL_BUILDER(Name("_Arg").Device(DEVICE_CPU), ArgOp);
+REGISTER_KERNEL_BUILDER(Name("_Arg").Device(DEVICE_DEFAULT), ArgOp);
 
 class RetvalOp : public OpKernel {
  public:
@@ -56,7 +60,7 @@ class RetvalOp : public OpKernel {
  private:
   int32_t index_ = 0;
 };
-REGISTER_KERNEL_BUILDER(Name("_Retval").Device(DEVICE_CPU), RetvalOp);
+REGISTER_KERNEL_BUILDER(Name("_Retval").Device(DEVICE_DEFAULT), RetvalOp);
 
 }  // namespace
 }  // namespace headrace

@@ -32,7 +32,7 @@ class WhileLoop : public CallSequence {
     if (ran_ == kCond) return AfterCond();
     if (ran_ == kBody) values_ = std::move(results_);
     ran_ = kCond;
-    Call(cond_, values_);
+    CallCondition(cond_, values_);
     return true;
   }
 

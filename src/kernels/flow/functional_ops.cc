@@ -49,10 +49,39 @@ class RemoteCallOp : public FunctionCallKernel {
                          ctx->functions()->Instantiate(
                              f_, std::string(target.scalar<tstring>()), &f),
                          done);
-    CallForOutputs(ctx, *f, CopyInputs(ctx, 1), std::move(done));
+    OP_REQUIRES_OK_ASYNC(ctx, CheckResults(*ctx, *f), done);
+    CopyBetween(ctx->device(), f->device(), CopyInputs(ctx, 1),
+                [ctx, f, done = std::move(done)](const Status& s,
+                                                 std::vector<Tensor> args) {
+                  if (!s.ok()) return End(ctx, s, {}, done);
+                  CallThere(ctx, *f, std::move(args), done);
+                });
   }
 
  private:
+  static void CallThere(OpKernelContext* ctx,
+                        const FunctionRuntime::Function& f,
+                        std::vector<Tensor> args, const DoneCallback& done) {
+    ctx->functions()->Call(
+        f, ctx->op_kernel(), std::move(args),
+        [ctx, there = f.device(), done](const Status& s,
+                                        std::vector<Tensor> results) {
+          if (!s.ok()) return End(ctx, s, {}, done);
+          CopyBetween(there, ctx->device(), std::move(results),
+                      [ctx, done](const Status& s, std::vector<Tensor> here) {
+                        End(ctx, s, std::move(here), done);
+                      });
+        });
+  }
+  static void End(OpKernelContext* ctx, const Status& s,
+                  std::vector<Tensor> results, const DoneCallback& done) {
+    if (!s.ok()) ctx->CtxFailure(s);
+    for (size_t i = 0; i < results.size(); ++i) {
+      ctx->set_output(static_cast<int>(i), std::move(results[i]));
+    }
+    done();
+  }
+
   NameAttrList f_;
 };
 REGISTER_KERNEL_BUILDER(

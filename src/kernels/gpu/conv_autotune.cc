@@ -159,6 +159,23 @@ StatusOr<ConvAlgorithm> ConvAutotuner::Choose(
   return *chosen;
 }
 
+void ConvAutotuner::Take(const ConvKey& key, const ConvAlgorithm& a) {
+  MutexLock lock(&mu_);
+  std::erase_if(recent_, [&](const auto& r) { return r.first == key; });
+  if (recent_.size() == kRecent) recent_.erase(recent_.begin());
+  recent_.emplace_back(key, a);
+}
+
+void ConvAutotuner::Refuse(const ConvKey& key) {
+  MutexLock lock(&mu_);
+  refused_.push_back(key);
+}
+
+bool ConvAutotuner::IsRefused(const ConvKey& key) const {
+  MutexLock lock(&mu_);
+  return std::find(refused_.begin(), refused_.end(), key) != refused_.end();
+}
+
 Status ConvAutotuner::FileStatus() const {
   MutexLock lock(&mu_);
   return file_status_;

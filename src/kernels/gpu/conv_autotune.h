@@ -69,6 +69,12 @@ class ConvAutotuner {
                                  int64_t workspace_limit,
                                  const Measure& measure);
 
+  // Answers `a` from now on: what was chosen does not run.
+  void Take(const ConvKey& key, const ConvAlgorithm& a);
+  // Notes that no algorithm runs for the problem, and says so later.
+  void Refuse(const ConvKey& key);
+  bool IsRefused(const ConvKey& key) const;
+
   // The result of the last reading or writing of the file.
   Status FileStatus() const;
   int64_t measured() const;  // problems, so far
@@ -87,6 +93,7 @@ class ConvAutotuner {
   AlgorithmChoices choices_ GUARDED_BY(mu_);
   // Problems of which no algorithm could be measured.
   std::vector<ConvKey> failed_ GUARDED_BY(mu_);
+  std::vector<ConvKey> refused_ GUARDED_BY(mu_);
   // What was chosen last, for the kernels that ask again and again.
   std::vector<std::pair<ConvKey, ConvAlgorithm>> recent_ GUARDED_BY(mu_);
   Status file_status_ GUARDED_BY(mu_);

@@ -58,6 +58,10 @@ Status Reorder(const ConvEnvironment& env, const Tensor& in, bool to_nchw,
   return TransposeOnDevice(env.stream, in, to_nchw ? kToNchw : kToNhwc, out);
 }
 
+ConvKey KeyOf(const ConvEnvironment& env, const ConvProblem& problem) {
+  return {problem, env.device, env.dnn->version(), env.deterministic};
+}
+
 }  // namespace
 
 void ConvLauncher::SetConstantFilter(const Tensor& filter) {
@@ -166,44 +170,101 @@ Status ConvLauncher::FilterIn(const ConvEnvironment& env, const ConvCall& call,
   return OkStatus();
 }
 
+// The problem that Dnn gets in the layout, and what is padded before it: Dnn
+// pads both sides alike.
+struct ConvLauncher::DnnProblem {
+  DnnProblem(const ConvEnvironment& env, const ConvCall& call, bool nchw)
+      : nchw(nchw), reorders(nchw && call.format == DataFormat::kNHWC) {
+    const ConvSizes& s = call.sizes;
+    p.kind = call.kind;
+    p.type = call.dtype;
+    p.batch = s.batch;
+    p.in_depth = s.in_channels;
+    p.out_depth = s.out_channels;
+    p.groups = s.groups;
+    p.math = env.math;
+    p.layout = nchw ? DataLayout::kNCHW : DataLayout::kNHWC;
+    p.filter_layout = nchw ? FilterLayout::kOIHW : FilterLayout::kOHWI;
+    for (int d = 0; d < 2; ++d) {
+      const int64_t before = s.pad_before[kFirst + d];
+      const int64_t after = s.pad_after[kFirst + d];
+      p.padding[d] = std::min(before, after);
+      extra_before[d] = before - p.padding[d];
+      const int64_t extra = before + after - 2 * p.padding[d];
+      pads = pads || extra != 0;
+      p.input[d] = s.in[kFirst + d] + extra;
+      p.filter[d] = s.filter[kFirst + d];
+      p.output[d] = s.out[kFirst + d];
+      p.stride[d] = s.stride[kFirst + d];
+      p.dilation[d] = s.dilation[kFirst + d];
+    }
+  }
+  // Gives Dnn the tail, if it can have it.
+  bool Fuse(const ConvEnvironment& env, const ConvCall& call) {
+    if (call.tail == nullptr || !call.tail->blas_knows ||
+        call.scale != nullptr || call.wide_bias != nullptr ||
+        (call.addend != nullptr && reorders)) {
+      return false;
+    }
+    ConvProblem with = p;
+    with.has_bias = call.bias != nullptr;
+    with.has_addend = call.addend != nullptr;
+    with.activation = call.tail->blas;
+    if (!env.dnn->CanFuse(with)) return false;
+    p = with;
+    fuses = true;
+    return true;
+  }
+
+  ConvProblem p;
+  const bool nchw, reorders;
+  bool pads = false, fuses = false;
+  int64_t extra_before[2];
+};
+
 Status ConvLauncher::RunDnn(const ConvEnvironment& env, const ConvCall& call,
                             std::string* algorithm) {
+  std::vector<bool> layouts = {call.format == DataFormat::kNCHW ||
+                               !env.dnn->PrefersNhwc(call.dtype)};
+  if (!layouts[0]) layouts.push_back(true);
+  Status first;
+  for (const bool nchw : layouts) {
+    for (const bool fuses : {true, false}) {
+      DnnProblem problem(env, call, nchw);
+      if (fuses && !problem.Fuse(env, call)) continue;
+      const bool is_last = nchw && !fuses;
+      const ConvKey key = KeyOf(env, problem.p);
+      if (!is_last && env.tuner->IsRefused(key)) continue;
+      const Status s = RunDnnAs(env, call, problem, algorithm);
+      if (s.ok()) return s;
+      if (first.ok()) first = s;
+      // Another way needs no less memory, and a stream that failed stays so.
+      if (is_last || errors::IsResourceExhausted(s) ||
+          !env.stream->status().ok()) {
+        return first;
+      }
+      HR_LOG(WARNING) << "convolution: " << problem.p.ToString()
+                      << " does not run ("
+                      << (nchw ? "trying it without its tail: "
+                               : "trying it without its tail or in NCHW: ")
+                      << s.message() << ")";
+      env.tuner->Refuse(key);
+    }
+  }
+  return first;
+}
+
+Status ConvLauncher::RunDnnAs(const ConvEnvironment& env, const ConvCall& call,
+                              const DnnProblem& problem,
+                              std::string* algorithm) {
   const ConvSizes& s = call.sizes;
   const bool forward = call.kind == ConvKind::kForward;
   const bool computes_input = call.kind == ConvKind::kBackwardInput;
   const bool computes_filter = call.kind == ConvKind::kBackwardFilter;
-
-  ConvProblem p;
-  p.kind = call.kind;
-  p.type = call.dtype;
-  p.batch = s.batch;
-  p.in_depth = s.in_channels;
-  p.out_depth = s.out_channels;
-  p.groups = s.groups;
-  p.math = env.math;
-  const bool nchw =
-      call.format == DataFormat::kNCHW || !env.dnn->PrefersNhwc(call.dtype);
-  const bool reorders = nchw && call.format == DataFormat::kNHWC;
-  p.layout = nchw ? DataLayout::kNCHW : DataLayout::kNHWC;
-  p.filter_layout = nchw ? FilterLayout::kOIHW : FilterLayout::kOHWI;
+  const ConvProblem& p = problem.p;
+  const bool nchw = problem.nchw, reorders = problem.reorders;
+  const bool pads = problem.pads;
   const DataFormat format = nchw ? DataFormat::kNCHW : DataFormat::kNHWC;
-
-  // Dnn pads both sides alike; the rest is padded here.
-  int64_t extra_before[2], extra[2];
-  bool pads = false;
-  for (int d = 0; d < 2; ++d) {
-    const int64_t before = s.pad_before[kFirst + d];
-    const int64_t after = s.pad_after[kFirst + d];
-    p.padding[d] = std::min(before, after);
-    extra_before[d] = before - p.padding[d];
-    extra[d] = before + after - 2 * p.padding[d];
-    pads = pads || extra[d] != 0;
-    p.input[d] = s.in[kFirst + d] + extra[d];
-    p.filter[d] = s.filter[kFirst + d];
-    p.output[d] = s.out[kFirst + d];
-    p.stride[d] = s.stride[kFirst + d];
-    p.dilation[d] = s.dilation[kFirst + d];
-  }
   const TensorShape padded_shape =
       ImageShape(format, s.batch, p.input[0], p.input[1], s.in_channels);
   const TensorShape plain_shape =
@@ -211,8 +272,8 @@ Status ConvLauncher::RunDnn(const ConvEnvironment& env, const ConvCall& call,
   const TensorShape output_shape =
       ImageShape(format, s.batch, s.out[1], s.out[2], s.out_channels);
   DimVector before(4, 0);
-  before[SpatialDim(format, 0)] = extra_before[0];
-  before[SpatialDim(format, 1)] = extra_before[1];
+  before[SpatialDim(format, 0)] = problem.extra_before[0];
+  before[SpatialDim(format, 1)] = problem.extra_before[1];
 
   // The tensors as Dnn sees them.
   Tensor input, filter, output;
@@ -263,20 +324,8 @@ Status ConvLauncher::RunDnn(const ConvEnvironment& env, const ConvCall& call,
   buffers.input = DeviceMemoryBase(input);
   buffers.filter = DeviceMemoryBase(filter);
   buffers.output = DeviceMemoryBase(output);
-  bool fused = call.tail == nullptr;
-  if (call.tail != nullptr && call.tail->blas_knows && call.scale == nullptr &&
-      call.wide_bias == nullptr && (call.addend == nullptr || !reorders)) {
-    ConvProblem with = p;
-    with.has_bias = call.bias != nullptr;
-    with.has_addend = call.addend != nullptr;
-    with.activation = call.tail->blas;
-    if (env.dnn->CanFuse(with)) {
-      p = with;
-      fused = true;
-      if (p.has_bias) buffers.bias = DeviceMemoryBase(*call.bias);
-      if (p.has_addend) buffers.addend = DeviceMemoryBase(*call.addend);
-    }
-  }
+  if (p.has_bias) buffers.bias = DeviceMemoryBase(*call.bias);
+  if (p.has_addend) buffers.addend = DeviceMemoryBase(*call.addend);
   HR_RETURN_IF_ERROR(Convolve(env, p, buffers, algorithm));
 
   // What the caller wants, out of what Dnn made.
@@ -284,7 +333,7 @@ Status ConvLauncher::RunDnn(const ConvEnvironment& env, const ConvCall& call,
     if (reorders) {
       HR_RETURN_IF_ERROR(Reorder(env, output, /*to_nchw=*/false, call.result));
     }
-    if (fused) return OkStatus();
+    if (call.tail == nullptr || problem.fuses) return OkStatus();
     return ApplyTailOnDevice(
         env.stream, *call.tail, call.scale, call.bias, call.wide_bias,
         call.addend, s.out_channels,
@@ -423,7 +472,11 @@ Status ConvLauncher::Convolve(const ConvEnvironment& env,
     }
     return std::max(best, 1.0);
   };
-  const ConvKey key{problem, env.device, env.dnn->version(), env.deterministic};
+  const ConvKey key = KeyOf(env, problem);
+  const auto run = [&](const ConvAlgorithm& a) {
+    const std::unique_ptr<ScratchAllocator> scratch = env.scratch();
+    return env.dnn->Convolve(env.stream, problem, a, buffers, scratch.get());
+  };
   ConvAlgorithm chosen;
   if (!env.tuner->FindRecent(key, limit, &chosen)) {
     HR_ASSIGN_OR_RETURN(const std::vector<ConvAlgorithm> candidates,
@@ -434,27 +487,26 @@ Status ConvLauncher::Convolve(const ConvEnvironment& env,
                     env.timer ? ConvAutotuner::Measure(measure) : nullptr));
   }
   *algorithm = chosen.name;
-  Status s;
-  {
-    const std::unique_ptr<ScratchAllocator> scratch = env.scratch();
-    s = env.dnn->Convolve(env.stream, problem, chosen, buffers, scratch.get());
-  }
-  if (!errors::IsResourceExhausted(s)) return s;
+  const Status s = run(chosen);
+  if (s.ok() || !env.stream->status().ok()) return s;
+  const bool no_memory = errors::IsResourceExhausted(s);
   HR_ASSIGN_OR_RETURN(const std::vector<ConvAlgorithm> candidates,
                       env.dnn->ConvAlgorithms(problem, env.deterministic));
   for (const ConvAlgorithm& a : candidates) {
-    if (a.workspace_bytes != 0) continue;
-    const Status without =
-        env.dnn->Convolve(env.stream, problem, a, buffers, nullptr);
-    if (without.ok()) {
-      HR_LOG(WARNING) << "convolution: no memory for the workspace of "
-                      << chosen.name << " (" << chosen.workspace_bytes
-                      << " bytes), taking " << a.name
-                      << ", which needs none: " << s.message();
-      *algorithm = absl::StrCat(a.name, " (no memory for the workspace of ",
-                                chosen.name, ")");
-      return OkStatus();
+    if (no_memory ? a.workspace_bytes != 0
+                  : a == chosen || a.workspace_bytes > limit) {
+      continue;
     }
+    if (!run(a).ok()) continue;
+    const std::string why =
+        no_memory ? "no memory for the workspace of " : "instead of ";
+    HR_LOG(WARNING) << "convolution: taking " << a.name << ", " << why
+                    << chosen.name << " (" << chosen.workspace_bytes
+                    << " bytes): " << s.message();
+    *algorithm = absl::StrCat(a.name, " (", why, chosen.name, ")");
+    // Memory may come free again.
+    if (!no_memory) env.tuner->Take(key, a);
+    return OkStatus();
   }
   return s;
 }

@@ -11,8 +11,10 @@
 //   7. Dnn, with bias, addend and activation where it can, else a functor.
 //   8. The result transposed back.
 //
-// If there is no memory for a workspace, an algorithm that needs none runs, and
-// the name that is reported says so.
+// If there is no memory for a workspace, an algorithm that needs none runs; if
+// the chosen algorithm fails otherwise, another one does. The name that is
+// reported says so. If none runs: the same without the tail, then in NCHW with
+// and without it. What did not run is not tried again in this process.
 //
 // Thread-safe: a launcher is constant but for the kept filter, which it guards.
 #ifndef HEADRACE_KERNELS_GPU_CONV_LAUNCH_H_
@@ -77,8 +79,12 @@ class ConvLauncher {
  private:
   Status RunGemm(const ConvEnvironment& env, const ConvCall& call, int64_t m,
                  int64_t k) const;
+  struct DnnProblem;
+  // Tries one way after the other.
   Status RunDnn(const ConvEnvironment& env, const ConvCall& call,
                 std::string* algorithm);
+  Status RunDnnAs(const ConvEnvironment& env, const ConvCall& call,
+                  const DnnProblem& problem, std::string* algorithm);
   // The filter in the layout; kept if it is the constant.
   Status FilterIn(const ConvEnvironment& env, const ConvCall& call,
                   FilterLayout layout, Tensor* out);

@@ -392,6 +392,95 @@ TEST_F(ConvLaunchTest, DnnFusesWhatItCan) {
   }
 }
 
+// What Dnn does not run is tried in other ways, once.
+TEST_F(ConvLaunchTest, GoesAnotherWayWhereDnnDoesNot) {
+  ConvCall call;
+  ConvAttrs attrs;
+  ASSERT_EQ(Sizes(kPlain, &call.sizes, &attrs), OkStatus());
+  Tensor input = Ones({1, 8, 8, 3}), filter = Ones({3, 3, 3, 4}),
+         output = Ones({1, 6, 6, 4}), bias = Ones({4});
+  FusedTail tail;
+  tail.has_bias = true;
+  tail.tail = Tail::kRelu;
+  tail.blas = GpuActivation::kRelu;
+  tail.blas_knows = true;
+  const auto nhwc = [](const ConvProblem& p, const ConvAlgorithm&) {
+    return p.layout == DataLayout::kNHWC;
+  };
+  const auto fused = [](const ConvProblem& p, const ConvAlgorithm&) {
+    return p.has_bias;
+  };
+  const auto nhwc_or_fused = [](const ConvProblem& p, const ConvAlgorithm&) {
+    return p.layout == DataLayout::kNHWC || p.has_bias;
+  };
+  struct {
+    const char* name;
+    std::function<bool(const ConvProblem&, const ConvAlgorithm&)> refuses;
+    bool has_tail;
+    int tries;  // of the first run
+    DataLayout layout;
+    bool fuses;
+  } const kRefusals[] = {
+      {"nothing", nullptr, true, 1, DataLayout::kNHWC, true},
+      {"fused", fused, true, 2, DataLayout::kNHWC, false},
+      {"NHWC", nhwc, true, 3, DataLayout::kNCHW, true},
+      {"NHWC without a tail", nhwc, false, 2, DataLayout::kNCHW, false},
+      {"NHWC and fused", nhwc_or_fused, true, 4, DataLayout::kNCHW, false},
+  };
+  for (const auto& r : kRefusals) {
+    SCOPED_TRACE(r.name);
+    ConvAutotuner tuner({.measure = false});
+    ConvEnvironment env = Environment();
+    env.tuner = &tuner;
+    dnn_.refuses = r.refuses;
+    call.input = &input;
+    call.filter = &filter;
+    call.result = &output;
+    call.tail = r.has_tail ? &tail : nullptr;
+    call.bias = r.has_tail ? &bias : nullptr;
+    for (int run = 0; run < 2; ++run) {
+      dnn_.tried.clear();
+      dnn_.problems.clear();
+      ConvLauncher launcher;  // what was found holds for others, too
+      ASSERT_EQ(launcher.Run(env, call, nullptr), OkStatus());
+      EXPECT_EQ(static_cast<int>(dnn_.tried.size()), run == 0 ? r.tries : 1);
+      ASSERT_EQ(dnn_.problems.size(), 1u);
+      EXPECT_EQ(LayoutName(dnn_.problems[0].layout), LayoutName(r.layout));
+      EXPECT_EQ(dnn_.problems[0].has_bias, r.fuses);
+      EXPECT_EQ(output.data<float>()[0], r.has_tail && !r.fuses ? 2 : 1);
+    }
+  }
+  // The gradients go to NCHW, too.
+  dnn_.refuses = nhwc;
+  for (const ConvKind kind :
+       {ConvKind::kBackwardInput, ConvKind::kBackwardFilter}) {
+    dnn_.problems.clear();
+    std::string way;
+    ASSERT_EQ(Run(kPlain, kind, &way), OkStatus());
+    ASSERT_EQ(dnn_.problems.size(), 1u);
+    EXPECT_EQ(dnn_.problems[0].layout, DataLayout::kNCHW);
+  }
+  // If nothing runs, the first refusal is the error.
+  dnn_.refuses = [](const ConvProblem&, const ConvAlgorithm&) { return true; };
+  std::string way;
+  ExpectError(Run(kPlain, ConvKind::kForward, &way),
+              absl::StatusCode::kUnimplemented, "CUDNN_STATUS_NOT_SUPPORTED");
+}
+
+TEST_F(ConvLaunchTest, AnAlgorithmThatFailsIsReplaced) {
+  dnn_.algorithms = {{0, "first"}, {1, "huge", 1 << 21}, {2, "second"}};
+  dnn_.refuses = [](const ConvProblem&, const ConvAlgorithm& a) {
+    return a.name == "first";
+  };
+  std::string way;
+  ASSERT_EQ(Run(kPlain, ConvKind::kForward, &way), OkStatus());
+  EXPECT_EQ(way, "second (instead of first)");
+  dnn_.tried.clear();
+  ASSERT_EQ(Run(kPlain, ConvKind::kForward, &way), OkStatus());
+  EXPECT_EQ(way, "second");
+  EXPECT_EQ(dnn_.tried.size(), 1u);
+}
+
 TEST_F(ConvLaunchTest, MeasuresOnceAndLeavesOutAWrongResult) {
   dnn_.algorithms = {{0, "first"}, {1, "quick and wrong"}, {2, "quick"}};
   dnn_.wrong = "quick and wrong";

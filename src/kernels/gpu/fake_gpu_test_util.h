@@ -4,6 +4,7 @@
 #define HEADRACE_KERNELS_GPU_FAKE_GPU_TEST_UTIL_H_
 
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -103,6 +104,11 @@ class FakeDnn : public Dnn {
       }
       HR_RETURN_IF_ERROR(scratch->Allocate(algorithm.workspace_bytes).status());
     }
+    tried.push_back(problem);
+    if (refuses && refuses(problem, algorithm)) {
+      return errors::Unimplemented("CUDNN_STATUS_NOT_SUPPORTED: ",
+                                   algorithm.name);
+    }
     problems.push_back(problem);
     ran.push_back(algorithm.name);
     const DeviceMemoryBase& to =
@@ -117,47 +123,15 @@ class FakeDnn : public Dnn {
     }
     return OkStatus();
   }
-  Status Pool(Stream*, const PoolProblem&, DeviceMemoryBase,
-              DeviceMemoryBase) override {
-    return None();
-  }
-  Status PoolGrad(Stream*, const PoolProblem&, DeviceMemoryBase,
-                  DeviceMemoryBase, DeviceMemoryBase,
-                  DeviceMemoryBase) override {
-    return None();
-  }
-  Status BatchNormInference(Stream*, const BatchNormProblem&, DeviceMemoryBase,
-                            DeviceMemoryBase, DeviceMemoryBase,
-                            DeviceMemoryBase, DeviceMemoryBase,
-                            DeviceMemoryBase) override {
-    return None();
-  }
-  Status BatchNormTraining(Stream*, const BatchNormProblem&, DeviceMemoryBase,
-                           DeviceMemoryBase, DeviceMemoryBase, DeviceMemoryBase,
-                           DeviceMemoryBase, DeviceMemoryBase,
-                           DeviceMemoryBase) override {
-    return None();
-  }
-  Status BatchNormGrad(Stream*, const BatchNormProblem&, DeviceMemoryBase,
-                       DeviceMemoryBase, DeviceMemoryBase, DeviceMemoryBase,
-                       DeviceMemoryBase, DeviceMemoryBase, DeviceMemoryBase,
-                       DeviceMemoryBase) override {
-    return None();
-  }
-  Status Softmax(Stream*, DataType, int64_t, int64_t, bool, DeviceMemoryBase,
-                 DeviceMemoryBase) override {
-    return None();
-  }
-
   bool prefers_nhwc = true, fuses = true;
   std::string wrong;  // the algorithm whose result is wrong
+  // What Convolve says it cannot do; null: nothing.
+  std::function<bool(const ConvProblem&, const ConvAlgorithm&)> refuses;
   std::vector<ConvAlgorithm> algorithms = {{0, "first"}};
-  std::vector<ConvProblem> problems;
+  std::vector<ConvProblem> tried;     // by Convolve
+  std::vector<ConvProblem> problems;  // those that ran
   std::vector<std::string> ran;
   int lists = 0;  // calls of ConvAlgorithms
-
- private:
-  static Status None() { return errors::Unimplemented("not in this fake"); }
 };
 
 // Host memory up to a limit.

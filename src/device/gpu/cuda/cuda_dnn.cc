@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <initializer_list>
 
-#include "device/gpu/activation.h"
 #include "device/gpu/cuda/cuda_platform.h"
 #include "headrace/mutex.h"
 
@@ -87,9 +86,6 @@ using FilterDescriptor =
 using ConvDescriptor =
     Owned<cudnnConvolutionDescriptor_t, cudnnCreateConvolutionDescriptor,
           cudnnDestroyConvolutionDescriptor>;
-using PoolDescriptor =
-    Owned<cudnnPoolingDescriptor_t, cudnnCreatePoolingDescriptor,
-          cudnnDestroyPoolingDescriptor>;
 using ActivationDescriptor =
     Owned<cudnnActivationDescriptor_t, cudnnCreateActivationDescriptor,
           cudnnDestroyActivationDescriptor>;
@@ -354,154 +350,7 @@ class CudaDnn : public Dnn {
     return OkStatus();
   }
 
-  Status Pool(Stream* stream, const PoolProblem& p, DeviceMemoryBase input,
-              DeviceMemoryBase output) override {
-    PoolSetup s;
-    HR_RETURN_IF_ERROR(PreparePool(stream, p, input, output, &s));
-    const Factor one(p.type, 1), zero(p.type, 0);
-    MutexLock lock(&mu_);
-    const ScopedDevice device(ordinal_);
-    HR_DNN_RETURN_IF_ERROR(s.what, cudnnSetStream, handle_,
-                           CudaStreamOf(stream));
-    HR_DNN_RETURN_IF_ERROR(s.what, cudnnPoolingForward, handle_, s.pool.get(),
-                           one.get(), s.input.get(), input.opaque, zero.get(),
-                           s.output.get(), output.opaque);
-    return OkStatus();
-  }
-  Status PoolGrad(Stream* stream, const PoolProblem& p, DeviceMemoryBase input,
-                  DeviceMemoryBase output, DeviceMemoryBase output_grad,
-                  DeviceMemoryBase input_grad) override {
-    PoolSetup s;
-    HR_RETURN_IF_ERROR(PreparePool(stream, p, input, output, &s));
-    HR_RETURN_IF_ERROR(CheckPoolBuffers(p, s.what, input_grad, output_grad));
-    const Factor one(p.type, 1), zero(p.type, 0);
-    MutexLock lock(&mu_);
-    const ScopedDevice device(ordinal_);
-    HR_DNN_RETURN_IF_ERROR(s.what, cudnnSetStream, handle_,
-                           CudaStreamOf(stream));
-    HR_DNN_RETURN_IF_ERROR(s.what, cudnnPoolingBackward, handle_, s.pool.get(),
-                           one.get(), s.output.get(), output.opaque,
-                           s.output.get(), output_grad.opaque, s.input.get(),
-                           input.opaque, zero.get(), s.input.get(),
-                           input_grad.opaque);
-    return OkStatus();
-  }
-
-  Status BatchNormInference(Stream* stream, const BatchNormProblem& p,
-                            DeviceMemoryBase x, DeviceMemoryBase scale,
-                            DeviceMemoryBase offset, DeviceMemoryBase mean,
-                            DeviceMemoryBase variance,
-                            DeviceMemoryBase y) override {
-    NormSetup s;
-    HR_RETURN_IF_ERROR(
-        PrepareNorm(stream, p, {x, y}, {scale, offset, mean, variance}, &s));
-    if (s.elements == 0) return OkStatus();
-    const float one = 1, zero = 0;
-    {
-      MutexLock lock(&mu_);
-      const ScopedDevice device(ordinal_);
-      HR_DNN_RETURN_IF_ERROR(s.what, cudnnSetStream, handle_,
-                             CudaStreamOf(stream));
-      HR_DNN_RETURN_IF_ERROR(s.what, cudnnBatchNormalizationForwardInference,
-                             handle_, CUDNN_BATCHNORM_SPATIAL, &one, &zero,
-                             s.image.get(), x.opaque, s.image.get(), y.opaque,
-                             s.channels.get(), scale.opaque, offset.opaque,
-                             mean.opaque, variance.opaque, p.epsilon);
-    }
-    return LaunchActivation(stream, p.type, p.activation, y, s.elements);
-  }
-
-  Status BatchNormTraining(Stream* stream, const BatchNormProblem& p,
-                           DeviceMemoryBase x, DeviceMemoryBase scale,
-                           DeviceMemoryBase offset, DeviceMemoryBase y,
-                           DeviceMemoryBase mean, DeviceMemoryBase variance,
-                           DeviceMemoryBase saved_inv_std) override {
-    NormSetup s;
-    HR_RETURN_IF_ERROR(PrepareNorm(
-        stream, p, {x, y}, {scale, offset, mean, variance, saved_inv_std}, &s));
-    if (s.elements == 0) return OkStatus();
-    const float one = 1, zero = 0;
-    {
-      MutexLock lock(&mu_);
-      const ScopedDevice device(ordinal_);
-      HR_DNN_RETURN_IF_ERROR(s.what, cudnnSetStream, handle_,
-                             CudaStreamOf(stream));
-      // With factor 1 the running mean is the batch's: both go to one place.
-      HR_DNN_RETURN_IF_ERROR(s.what, cudnnBatchNormalizationForwardTraining,
-                             handle_, CUDNN_BATCHNORM_SPATIAL, &one, &zero,
-                             s.image.get(), x.opaque, s.image.get(), y.opaque,
-                             s.channels.get(), scale.opaque, offset.opaque, 1.0,
-                             mean.opaque, variance.opaque, p.epsilon,
-                             mean.opaque, saved_inv_std.opaque);
-    }
-    return LaunchActivation(stream, p.type, p.activation, y, s.elements);
-  }
-
-  Status BatchNormGrad(Stream* stream, const BatchNormProblem& p,
-                       DeviceMemoryBase y_grad, DeviceMemoryBase x,
-                       DeviceMemoryBase scale, DeviceMemoryBase mean,
-                       DeviceMemoryBase saved_inv_std, DeviceMemoryBase x_grad,
-                       DeviceMemoryBase scale_grad,
-                       DeviceMemoryBase offset_grad) override {
-    NormSetup s;
-    HR_RETURN_IF_ERROR(
-        PrepareNorm(stream, p, {y_grad, x, x_grad},
-                    {scale, mean, saved_inv_std, scale_grad, offset_grad}, &s));
-    if (s.elements == 0) return OkStatus();
-    const float one = 1, zero = 0;
-    MutexLock lock(&mu_);
-    const ScopedDevice device(ordinal_);
-    HR_DNN_RETURN_IF_ERROR(s.what, cudnnSetStream, handle_,
-                           CudaStreamOf(stream));
-    HR_DNN_RETURN_IF_ERROR(
-        s.what, cudnnBatchNormalizationBackward, handle_,
-        CUDNN_BATCHNORM_SPATIAL, &one, &zero, &one, &zero, s.image.get(),
-        x.opaque, s.image.get(), y_grad.opaque, s.image.get(), x_grad.opaque,
-        s.channels.get(), scale.opaque, scale_grad.opaque, offset_grad.opaque,
-        p.epsilon, mean.opaque, saved_inv_std.opaque);
-    return OkStatus();
-  }
-
-  Status Softmax(Stream* stream, DataType type, int64_t rows, int64_t classes,
-                 bool log, DeviceMemoryBase x, DeviceMemoryBase y) override {
-    const std::string what = StrCat("Softmax ", rows, "x", classes);
-    int64_t elements = 0;
-    if (rows < 0 || classes < 0 ||
-        __builtin_mul_overflow(rows, classes, &elements) ||
-        elements > INT64_MAX / 8) {
-      return errors::InvalidArgument(what);
-    }
-    HR_RETURN_IF_ERROR(CheckBuffer(what, "x", x, elements, type));
-    HR_RETURN_IF_ERROR(CheckBuffer(what, "y", y, elements, type));
-    HR_ASSIGN_OR_RETURN(const cudnnDataType_t t, TypeOf(type));
-    if (elements == 0) return OkStatus();
-    HR_RETURN_IF_ERROR(stream->status());
-    const ScopedDevice device(ordinal_);
-    TensorDescriptor d;
-    HR_RETURN_IF_ERROR(
-        SetImage(d, what, DataLayout::kNCHW, t, rows, classes, 1, 1));
-    const Factor one(type, 1), zero(type, 0);
-    MutexLock lock(&mu_);
-    HR_DNN_RETURN_IF_ERROR(what, cudnnSetStream, handle_, CudaStreamOf(stream));
-    HR_DNN_RETURN_IF_ERROR(what, cudnnSoftmaxForward, handle_,
-                           log ? CUDNN_SOFTMAX_LOG : CUDNN_SOFTMAX_ACCURATE,
-                           CUDNN_SOFTMAX_MODE_INSTANCE, one.get(), d.get(),
-                           x.opaque, zero.get(), d.get(), y.opaque);
-    return OkStatus();
-  }
-
  private:
-  struct PoolSetup {
-    std::string what;
-    TensorDescriptor input, output;
-    PoolDescriptor pool;
-  };
-  struct NormSetup {
-    std::string what;
-    int64_t elements = 0;
-    TensorDescriptor image, channels;
-  };
-
   Status WorkspaceOf(const ConvProblem& p, const ConvSetup& s,
                      const std::string& what, int number, size_t* bytes) {
     MutexLock lock(&mu_);
@@ -548,73 +397,6 @@ class CudaDnn : public Dnn {
                            s.output.get(), z, s.bias.get(), b.bias.opaque,
                            activation.get(), s.output.get(), b.output.opaque);
     return OkStatus();
-  }
-
-  static Status CheckPoolBuffers(const PoolProblem& p, const std::string& what,
-                                 const DeviceMemoryBase& input,
-                                 const DeviceMemoryBase& output) {
-    HR_RETURN_IF_ERROR(CheckBuffer(what, "input", input,
-                                   p.batch * p.input[0] * p.input[1] * p.depth,
-                                   p.type));
-    return CheckBuffer(what, "output", output,
-                       p.batch * p.output[0] * p.output[1] * p.depth, p.type);
-  }
-
-  Status PreparePool(Stream* stream, const PoolProblem& p,
-                     const DeviceMemoryBase& input,
-                     const DeviceMemoryBase& output, PoolSetup* s) {
-    HR_RETURN_IF_ERROR(CheckPool(p));
-    s->what = p.ToString();
-    HR_RETURN_IF_ERROR(CheckPoolBuffers(p, s->what, input, output));
-    for (int d = 0; d < 2; ++d) {
-      const int64_t room = p.input[d] + 2 * p.padding_before[d] - p.window[d];
-      if (room < 0 || p.output[d] != room / p.stride[d] + 1) {
-        return errors::Unimplemented(s->what,
-                                     ": cuDNN pads as much behind as before");
-      }
-    }
-    HR_ASSIGN_OR_RETURN(const cudnnDataType_t type, TypeOf(p.type));
-    HR_RETURN_IF_ERROR(s->pool.status());
-    HR_RETURN_IF_ERROR(stream->status());
-    const ScopedDevice device(ordinal_);
-    HR_RETURN_IF_ERROR(SetImage(s->input, s->what, p.layout, type, p.batch,
-                                p.depth, p.input[0], p.input[1]));
-    HR_RETURN_IF_ERROR(SetImage(s->output, s->what, p.layout, type, p.batch,
-                                p.depth, p.output[0], p.output[1]));
-    HR_DNN_RETURN_IF_ERROR(
-        s->what, cudnnSetPooling2dDescriptor, s->pool.get(),
-        p.mode == PoolMode::kMax ? CUDNN_POOLING_MAX_DETERMINISTIC
-                                 : CUDNN_POOLING_AVERAGE_COUNT_EXCLUDE_PADDING,
-        CUDNN_PROPAGATE_NAN, static_cast<int>(p.window[0]),
-        static_cast<int>(p.window[1]), static_cast<int>(p.padding_before[0]),
-        static_cast<int>(p.padding_before[1]), static_cast<int>(p.stride[0]),
-        static_cast<int>(p.stride[1]));
-    return OkStatus();
-  }
-
-  Status PrepareNorm(Stream* stream, const BatchNormProblem& p,
-                     std::initializer_list<DeviceMemoryBase> images,
-                     std::initializer_list<DeviceMemoryBase> channels,
-                     NormSetup* s) {
-    HR_RETURN_IF_ERROR(CheckBatchNorm(p));
-    s->what = p.ToString();
-    s->elements = p.batch * p.height * p.width * p.depth;
-    for (const DeviceMemoryBase& m : images) {
-      HR_RETURN_IF_ERROR(
-          CheckBuffer(s->what, "an image", m, s->elements, p.type));
-    }
-    for (const DeviceMemoryBase& m : channels) {
-      HR_RETURN_IF_ERROR(
-          CheckBuffer(s->what, "a statistic", m, p.depth, DT_FLOAT));
-    }
-    if (s->elements == 0) return OkStatus();
-    HR_ASSIGN_OR_RETURN(const cudnnDataType_t type, TypeOf(p.type));
-    HR_RETURN_IF_ERROR(stream->status());
-    const ScopedDevice device(ordinal_);
-    HR_RETURN_IF_ERROR(SetImage(s->image, s->what, p.layout, type, p.batch,
-                                p.depth, p.height, p.width));
-    return SetImage(s->channels, s->what, p.layout, CUDNN_DATA_FLOAT, 1,
-                    p.depth, 1, 1);
   }
 
   StreamExecutor* const executor_;

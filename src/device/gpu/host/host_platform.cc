@@ -158,7 +158,7 @@ class HostStreamImpl : public HostStream {
                       size_t bytes) override {
     HR_RETURN_IF_ERROR(CheckSide("CopyToDevice", "destination", dst, bytes));
     if (bytes == 0) return OkStatus();
-    return Enqueue("CopyToDevice", [dst, src, bytes] {
+    return Copy("CopyToDevice", src, [dst, src, bytes] {
       std::memcpy(dst.opaque, src, bytes);
       return OkStatus();
     });
@@ -166,7 +166,7 @@ class HostStreamImpl : public HostStream {
   Status CopyToHost(void* dst, DeviceMemoryBase src, size_t bytes) override {
     HR_RETURN_IF_ERROR(CheckSide("CopyToHost", "source", src, bytes));
     if (bytes == 0) return OkStatus();
-    return Enqueue("CopyToHost", [dst, src, bytes] {
+    return Copy("CopyToHost", dst, [dst, src, bytes] {
       std::memcpy(dst, src.opaque, bytes);
       return OkStatus();
     });
@@ -269,6 +269,15 @@ class HostStreamImpl : public HostStream {
     std::function<void(const Status&)> always;
     std::string node = "";  // whose kernel queued it, if one did
   };
+
+  // Queues a copy from or to `host`, and waits for it unless that is pinned.
+  // What fails then stays with the stream.
+  Status Copy(const char* what, const void* host,
+              std::function<Status()> work) {
+    HR_RETURN_IF_ERROR(Enqueue(what, std::move(work)));
+    if (!parent_->IsPinned(host)) BlockHostUntilDone().IgnoreError();
+    return OkStatus();
+  }
 
   Status CheckSide(const char* what, const char* side,
                    const DeviceMemoryBase& m, size_t bytes) const {
@@ -373,9 +382,25 @@ class HostExecutorImpl : public HostExecutor {
       return errors::ResourceExhausted("the host has no ", bytes,
                                        " bytes of pinned memory");
     }
+    MutexLock lock(&pinned_mu_);
+    pinned_[static_cast<char*>(at)] = bytes;
     return at;
   }
-  void DeallocatePinned(void* memory, size_t) override { std::free(memory); }
+  void DeallocatePinned(void* memory, size_t) override {
+    {
+      MutexLock lock(&pinned_mu_);
+      pinned_.erase(static_cast<char*>(memory));
+    }
+    std::free(memory);
+  }
+  bool IsPinned(const void* address) override {
+    char* const at = static_cast<char*>(const_cast<void*>(address));
+    MutexLock lock(&pinned_mu_);
+    auto next = pinned_.upper_bound(at);
+    if (next == pinned_.begin()) return false;
+    --next;
+    return at < next->first + next->second;
+  }
   Status MemoryUsage(int64_t* free, int64_t* total) override {
     *total = memory_.total();
     *free = *total - memory_.in_use();
@@ -431,6 +456,8 @@ class HostExecutorImpl : public HostExecutor {
   DeviceDescription description_;
   HostMemory memory_;
   HostHooks hooks_;
+  Mutex pinned_mu_;
+  std::map<char*, size_t> pinned_ GUARDED_BY(pinned_mu_);  // by address: bytes
   std::unique_ptr<Blas> blas_;
   std::unique_ptr<Dnn> dnn_;
   Mutex mu_;

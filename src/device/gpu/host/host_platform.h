@@ -2,6 +2,8 @@
 // the GPU runtime and its kernels are tested.
 //
 // A stream has a thread, which runs its work in order, beside other streams.
+// Copies from and to host memory that is not pinned wait for the stream, as a
+// GPU's may.
 // Device memory is a mapping of its own. Outside of a stream's work it is
 // protected: a CPU thread that follows a device address gets SIGSEGV. While any
 // work of the device runs, the protection is off for the whole process, so
@@ -111,6 +113,8 @@ class HostExecutor : public StreamExecutor {
  public:
   virtual HostHooks* hooks() = 0;
   virtual HostMemory* memory() = 0;
+  // True if AllocatePinned gave the memory around `address`.
+  virtual bool IsPinned(const void* address) = 0;
 };
 
 std::unique_ptr<Blas> NewHostBlas();

@@ -88,17 +88,31 @@ class HostPlatformTest : public testing::Test {
 TEST_F(HostPlatformTest, WorkOfAStreamRunsInOrderAndLater) {
   const auto m = OnDevice<int>({1, 2, 3});
   DelayWork(absl::Milliseconds(20));
-  std::vector<int> seen(3);
+  int* const seen = static_cast<int*>(*executor_->AllocatePinned(m.size));
   const absl::Time start = absl::Now();
   ASSERT_EQ(LaunchElements(stream_.get(), 3, AddBody{m.data(), 10}),
             OkStatus());
   ASSERT_EQ(LaunchElements(stream_.get(), 2, AddBody{m.data(), 100}),
             OkStatus());
-  ASSERT_EQ(stream_->CopyToHost(seen.data(), m, m.size), OkStatus());
+  ASSERT_EQ(stream_->CopyToHost(seen, m, m.size), OkStatus());
   EXPECT_LT(absl::Now() - start, absl::Milliseconds(20));  // did not wait
   ASSERT_EQ(stream_->BlockHostUntilDone(), OkStatus());
   EXPECT_GE(absl::Now() - start, absl::Milliseconds(60));
-  EXPECT_EQ(seen, (std::vector<int>{111, 112, 13}));
+  EXPECT_EQ(std::vector<int>(seen, seen + 3), (std::vector<int>{111, 112, 13}));
+  executor_->DeallocatePinned(seen, m.size);
+}
+
+TEST_F(HostPlatformTest, CopiesOfMemoryThatIsNotPinnedWait) {
+  const auto m = OnDevice<int>({1, 2, 3});
+  DelayWork(absl::Milliseconds(10));
+  std::vector<int> seen(3);
+  absl::Time start = absl::Now();
+  ASSERT_EQ(stream_->CopyToHost(seen.data(), m, m.size), OkStatus());
+  EXPECT_GE(absl::Now() - start, absl::Milliseconds(10));
+  EXPECT_EQ(seen, (std::vector<int>{1, 2, 3}));
+  start = absl::Now();
+  ASSERT_EQ(stream_->CopyToDevice(m, seen.data(), m.size), OkStatus());
+  EXPECT_GE(absl::Now() - start, absl::Milliseconds(10));
 }
 
 TEST_F(HostPlatformTest, StreamsRunBesideEachOtherUntilOneWaits) {
@@ -477,71 +491,6 @@ TEST_F(HostPlatformTest, ConvolutionsRefuseWhatIsImpossible) {
                 .code(),
             absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(stream_->BlockHostUntilDone(), OkStatus());
-}
-
-TEST_F(HostPlatformTest, PoolingAndItsGradient) {
-  Dnn* const dnn = *executor_->dnn();
-  PoolProblem p;
-  p.batch = p.depth = 1;
-  p.input[0] = p.input[1] = 3;
-  p.window[0] = p.window[1] = 2;
-  p.stride[0] = p.stride[1] = 2;
-  p.output[0] = p.output[1] = 2;  // SAME: padded behind
-  const auto x = OnDevice<float>({1, 5, 3, 4, 2, 6, 7, 8, 9});
-  const auto y = OnDevice<float>({0, 0, 0, 0}),
-             dy = OnDevice<float>({1, 2, 3, 4});
-  const auto dx = OnDevice(std::vector<float>(9));
-  ASSERT_EQ(dnn->Pool(stream_.get(), p, x, y), OkStatus());
-  EXPECT_EQ(ToHost(y), (std::vector<float>{5, 6, 8, 9}));
-  ASSERT_EQ(dnn->PoolGrad(stream_.get(), p, x, y, dy, dx), OkStatus());
-  EXPECT_EQ(ToHost(dx), (std::vector<float>{0, 1, 0, 0, 0, 2, 0, 3, 4}));
-  p.mode = PoolMode::kAverage;
-  ASSERT_EQ(dnn->Pool(stream_.get(), p, x, y), OkStatus());
-  EXPECT_EQ(ToHost(y), (std::vector<float>{3, 4.5f, 7.5f, 9}));
-  ASSERT_EQ(dnn->PoolGrad(stream_.get(), p, x, y, dy, dx), OkStatus());
-  EXPECT_EQ(ToHost(dx),
-            (std::vector<float>{.25f, .25f, 1, .25f, .25f, 1, 1.5f, 1.5f, 4}));
-  p.output[0] = 3;
-  EXPECT_EQ(dnn->Pool(stream_.get(), p, x, y).code(),
-            absl::StatusCode::kInvalidArgument);
-}
-
-TEST_F(HostPlatformTest, BatchNormAndSoftmax) {
-  Dnn* const dnn = *executor_->dnn();
-  BatchNormProblem p;
-  p.batch = 4;
-  p.height = p.width = 1;
-  p.depth = 1;
-  p.epsilon = 0;
-  const auto x = OnDevice<float>({1, 2, 3, 6}),
-             y = OnDevice<float>({0, 0, 0, 0});
-  const auto scale = OnDevice<float>({2}), offset = OnDevice<float>({1}),
-             mean = OnDevice<float>({0}), variance = OnDevice<float>({0}),
-             inv_std = OnDevice<float>({0});
-  ASSERT_EQ(dnn->BatchNormTraining(stream_.get(), p, x, scale, offset, y, mean,
-                                   variance, inv_std),
-            OkStatus());
-  EXPECT_FLOAT_EQ(ToHost(mean)[0], 3);
-  EXPECT_FLOAT_EQ(ToHost(variance)[0], 14.0f / 3);
-  EXPECT_NEAR(ToHost(y)[3], 1 + 2 * 3 / std::sqrt(3.5f), 1e-5);
-  const auto two = OnDevice<float>({4});
-  ASSERT_EQ(
-      dnn->BatchNormInference(stream_.get(), p, x, scale, offset, mean, two, y),
-      OkStatus());
-  EXPECT_EQ(ToHost(y), (std::vector<float>{-1, 0, 1, 4}));
-  EXPECT_EQ(
-      dnn->BatchNormInference(stream_.get(), p, x, {}, offset, mean, two, y)
-          .code(),
-      absl::StatusCode::kInvalidArgument);
-  const auto logits = OnDevice<float>({0, 0, std::log(3.0f), 100});
-  ASSERT_EQ(dnn->Softmax(stream_.get(), DT_FLOAT, 2, 2, false, logits, y),
-            OkStatus());
-  const std::vector<float> got = ToHost(y);
-  EXPECT_FLOAT_EQ(got[0], 0.5f);
-  EXPECT_FLOAT_EQ(got[3], 1);
-  EXPECT_EQ(
-      dnn->Softmax(stream_.get(), DT_FLOAT, 3, 2, false, logits, y).code(),
-      absl::StatusCode::kInvalidArgument);
 }
 
 }  // namespace
