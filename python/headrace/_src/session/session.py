@@ -35,6 +35,15 @@ def _own_message(message, name):
         message.SerializeToString())
 
 
+# Makes the ConfigProto of sessions that are given none, if tf.config changed it.
+_default_config = None
+
+
+def set_default_config(make):
+    global _default_config
+    _default_config = make
+
+
 class Session:
     """Runs operations of one graph and keeps its variables' values.
 
@@ -58,6 +67,8 @@ class Session:
             if not isinstance(config, _headrace.Message):
                 raise TypeError("config must be a tf.ConfigProto, but got %s"
                                 % type(config))
+        elif _default_config is not None:
+            config = _default_config()
         self._graph = graph
         self._target = target
         self._config = config
