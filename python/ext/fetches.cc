@@ -82,7 +82,8 @@ void FetchReader::Read(nb::handle f, int depth) {
       RaiseValueError(StrCat("Fetch argument ", nb::repr(f).c_str(),
                              " cannot be interpreted as a Tensor. (Tensor ",
                              EndpointName(t->endpoint()),
-                             " is not an element of this graph.)"));
+                             " is not an element of this graph.)",
+                             kOtherGraph));
     }
     RefuseInternal(graph_, *t->op->node, "fetchable");
     out_->steps.push_back({Fetches::kTensor, out_->Add(t->endpoint()), {}});
@@ -93,7 +94,8 @@ void FetchReader::Read(nb::handle f, int depth) {
       RaiseValueError(StrCat("Fetch argument ", nb::repr(f).c_str(),
                              " cannot be interpreted as a Tensor. (Operation ",
                              o->node->name(),
-                             " is not an element of this graph.)"));
+                             " is not an element of this graph.)",
+                             kOtherGraph));
     }
     RefuseInternal(graph_, *o->node, "fetchable");
     out_->AddTarget(o->node);

@@ -1478,8 +1478,11 @@ OWN = {
         "framework.indexed_slices": "IndexedSlicesValue",
         "functions.defun": "Defun",
         "sparse.sparse_ops": "deserialize_sparse",
+        # For notebooks.
+        "platform.pictures": "Image",
+        "platform.progress": "progress",
         # What Session.plan returns.
-        "session.session": "MemoryPlan",
+        "session.session": "MemoryPlan explain",
     },
     # Messages that no namespace of tf has are here, with all the others.
     "headrace.messages": {

@@ -10,7 +10,6 @@ from headrace._src.framework import graph as _graph
 from headrace._src.framework.default_session import default_sessions
 
 
-
 class _DeviceAttributes(collections.namedtuple(
         "_DeviceAttributes",
         ["name", "device_type", "memory_limit_bytes", "incarnation"])):
@@ -174,6 +173,12 @@ class Session:
             fetches, dict(feed_shapes))
         return MemoryPlan(peak, total, [_Block(*b) for b in blocks], unknown)
 
+    def __repr__(self):
+        return "<tf.%s of %d nodes%s%s>" % (
+            type(self).__name__, self._graph._num_nodes(),
+            " on " + self._target if self._target else "",
+            ", closed" if self._closed else "")
+
     def partial_run_setup(self, fetches, feeds=None):
         """Begins a run whose feeds and fetches come in several calls: declares
         all of them, and returns a handle for partial_run."""
@@ -254,6 +259,27 @@ class Session:
 
 
 BaseSession = Session
+
+
+def explain(sess, fetches, feed_dict=None):
+    """How `sess` runs `fetches`, as text: what the command `headrace explain`
+    prints. For each convolution, the algorithms that can compute it, the time
+    that is predicted for each on one core, the time that was measured, if the
+    session's ConfigProto.headrace.conv_tuning asks for it, and which one is
+    chosen; what each graph pass changed; and the memory that the tensors of a
+    run take.
+
+        print(tf.headrace.explain(sess, logits, {images: batch}))
+
+    `fetches` and `feed_dict` are those of sess.run. The step is run twice, so
+    ops that change variables do so twice. Raises what sess.run raises, and
+    NotImplementedError for a session on a server."""
+    sess._check_open()
+    if sess._target:
+        raise NotImplementedError(
+            "tf.headrace.explain works on sessions of this process, and this "
+            "one is on %r: make a tf.Session() on the same graph" % sess._target)
+    return sess._core.explain(fetches, feed_dict)
 
 
 class _Default:
