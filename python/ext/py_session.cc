@@ -172,8 +172,7 @@ Endpoint PySession::FeedTarget(nb::handle key) {
   if (PyTensor* t = AsTensor(key)) {
     if (t->op->core != core_) {
       RaiseTypeError(StrCat(cannot, "Tensor ", EndpointName(t->endpoint()),
-                            " is not an element of this graph.",
-                            kOtherGraph));
+                            " is not an element of this graph.", kOtherGraph));
     }
     return t->endpoint();
   }
@@ -457,9 +456,9 @@ std::string PySession::Explain(nb::handle fetches, nb::handle feed_dict) {
   std::shared_ptr<Session> session = session_;
   RunUnlocked(
       [&](pb::RunMetadata*, RunToken token) {
-        return MoveTo(ExplainRun(session.get(), feeds.values, wanted,
-                                 f.targets, token),
-                      &text);
+        return MoveTo(
+            ExplainRun(session.get(), feeds.values, wanted, f.targets, token),
+            &text);
       },
       nb::none(), nb::none());
   return text;

@@ -1,4 +1,5 @@
-// headrace explain: how a model would run here, node by node (session/explain.h).
+// headrace explain: how a model would run here, node by node
+// (session/explain.h).
 #include <cstdio>
 
 #include "cli/command.h"

@@ -34,9 +34,10 @@ void AppendUse(const AlgorithmTuner::Use& use, const AlgorithmChoices& choices,
     const auto it = measured.find(t.algorithm);
     const std::string time =
         it == measured.end() ? "-" : absl::StrFormat("%.3f", it->second / 1e6);
-    absl::StrAppendFormat(out, "    %-20s predicted %10.3f ms   measured %10s ms%s\n",
-                t.algorithm, t.ns / 1e6, time,
-                t.algorithm == use.chosen ? "   chosen" : "");
+    absl::StrAppendFormat(
+        out, "    %-20s predicted %10.3f ms   measured %10s ms%s\n",
+        t.algorithm, t.ns / 1e6, time,
+        t.algorithm == use.chosen ? "   chosen" : "");
   }
   if (!listed) {
     absl::StrAppendFormat(
@@ -118,8 +119,8 @@ Status ExplainMemory(const Run& run, RunToken token, std::string* out) {
     shapes.emplace_back(f.first, f.second.shape());
   }
   MemoryPlan plan;
-  const Status s = MoveTo(
-      run.session->PlanMemory(shapes, run.fetches, run.targets), &plan);
+  const Status s =
+      MoveTo(run.session->PlanMemory(shapes, run.fetches, run.targets), &plan);
   if (errors::IsUnimplemented(s)) {
     absl::StrAppend(out, "\nmemory: not planned: ", s.message(), "\n");
     return OkStatus();

@@ -1,6 +1,7 @@
 """The names of tf.*: each namespace has those of its table and no others, and
 the modules that define them are loaded when the first name is asked for."""
 import importlib
+import importlib.util
 import pathlib
 import pickle
 import re
@@ -125,7 +126,9 @@ INTERNAL = {
 SOURCES = pathlib.Path(tf.__file__).parent / "_src"
 MODULES = sorted(".".join(file.relative_to(SOURCES).with_suffix("").parts)
                  for file in SOURCES.rglob("*.py")
-                 if file.name != "__init__.py")
+                 if file.name != "__init__.py" and (
+                     file.name != "absl_flags.py"  # needs absl
+                     or importlib.util.find_spec("absl")))
 
 
 def module_of(space):

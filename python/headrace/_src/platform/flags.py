@@ -1,11 +1,13 @@
 """tf.flags: absl's flags where absl is installed, as in TensorFlow, so that flags
 of both are parsed together; our own otherwise (own_flags.py)."""
+import importlib
+
 from headrace import _loading
 
 
 def _choose():
     try:
-        from absl import flags as unused  # noqa: F401
+        importlib.import_module("absl.flags")
     except ImportError:
         return ("_src.platform.own_flags", "_src.platform.flag_parsers")
     return ("_src.platform.absl_flags",)
