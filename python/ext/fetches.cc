@@ -91,11 +91,10 @@ void FetchReader::Read(nb::handle f, int depth) {
   }
   if (PyOperation* o = AsOperation(f)) {
     if (o->core != &graph_) {
-      RaiseValueError(StrCat("Fetch argument ", nb::repr(f).c_str(),
-                             " cannot be interpreted as a Tensor. (Operation ",
-                             o->node->name(),
-                             " is not an element of this graph.)",
-                             kOtherGraph));
+      RaiseValueError(StrCat(
+          "Fetch argument ", nb::repr(f).c_str(),
+          " cannot be interpreted as a Tensor. (Operation ", o->node->name(),
+          " is not an element of this graph.)", kOtherGraph));
     }
     RefuseInternal(graph_, *o->node, "fetchable");
     out_->AddTarget(o->node);
