@@ -40,6 +40,7 @@ INTERNAL_MODULES = """
     training.saver_nodes training.slots
     variables.initial_values variables.partitions variables.records
     variables.ref_variables variables.resource_variables variables.saveables
+    framework.notebook platform.own_app training.graph_copies
     framework.operation testing.assertions variables.store feature_column.features"""
 INTERNAL = {
     "distributions.bijectors": "parameter",
@@ -95,7 +96,8 @@ INTERNAL = {
     "seq2seq.helpers": "embedding_function start_and_end",
     "ops.type_specs": """BatchableTypeSpec
         register_type_spec_from_value_converter type_spec_from_value""",
-    "session.session": """expand_feed expand_fetch
+    "session.config": "LogicalDevice PhysicalDevice",
+    "session.session": """expand_feed expand_fetch set_default_config
         register_session_run_conversion_functions""",
     "session.session_handles": "TensorHandle",
     "saved_model.loader": "parse_saved_model",
