@@ -247,7 +247,7 @@ def space_stub(space, module, table, spaces, ops):
         imports.append("from headrace import raw_ops as raw_ops\n")
     if space == "compat":
         imports.append("import headrace as _headrace_package\nfrom headrace.compat import v1 as v1\n")
-        body.append("def install() -> None: ...\n")
+        body.append("def install(removed_names: _b.bool = True) -> None: ...\n")
     results = False
     for name, (home, original) in sorted(table.items()):
         value = getattr(module, name)

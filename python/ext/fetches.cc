@@ -82,7 +82,8 @@ void FetchReader::Read(nb::handle f, int depth) {
       RaiseValueError(StrCat("Fetch argument ", nb::repr(f).c_str(),
                              " cannot be interpreted as a Tensor. (Tensor ",
                              EndpointName(t->endpoint()),
-                             " is not an element of this graph.)"));
+                             " is not an element of this graph.)",
+                             kOtherGraph));
     }
     RefuseInternal(graph_, *t->op->node, "fetchable");
     out_->steps.push_back({Fetches::kTensor, out_->Add(t->endpoint()), {}});
@@ -90,10 +91,10 @@ void FetchReader::Read(nb::handle f, int depth) {
   }
   if (PyOperation* o = AsOperation(f)) {
     if (o->core != &graph_) {
-      RaiseValueError(StrCat("Fetch argument ", nb::repr(f).c_str(),
-                             " cannot be interpreted as a Tensor. (Operation ",
-                             o->node->name(),
-                             " is not an element of this graph.)"));
+      RaiseValueError(StrCat(
+          "Fetch argument ", nb::repr(f).c_str(),
+          " cannot be interpreted as a Tensor. (Operation ", o->node->name(),
+          " is not an element of this graph.)", kOtherGraph));
     }
     RefuseInternal(graph_, *o->node, "fetchable");
     out_->AddTarget(o->node);

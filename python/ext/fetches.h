@@ -14,6 +14,11 @@
 
 namespace headrace::python {
 
+// What to do about a tensor of another graph than the session's.
+inline constexpr char kOtherGraph[] =
+    " The session runs another graph: make it by tf.Session(graph=...) of the "
+    "tensor's graph.";
+
 // The steps that build the fetched structure again, in order of visit. A step
 // takes one value, or it builds a container from the values since its start.
 struct Fetches {

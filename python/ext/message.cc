@@ -173,6 +173,20 @@ void RegisterDescriptors(nb::module_& m) {
                      return d == nullptr ? nb::none()
                                          : nb::cast(PyDescriptor{d});
                    })
+      .def_prop_ro("json_name",
+                   [](PyFieldDescriptor& f) { return f.field->json_name(); })
+      .def_prop_ro("_is_map",
+                   [](PyFieldDescriptor& f) { return f.field->is_map(); })
+      // The name of a value of an enum field; None if it has none.
+      .def("_enum_name",
+           [](PyFieldDescriptor& f, int number) -> nb::object {
+             const auto* type = f.field->enum_type();
+             const auto* value =
+                 type == nullptr ? nullptr : type->FindValueByNumber(number);
+             return value == nullptr
+                        ? nb::none()
+                        : nb::object(nb::str(value->name().c_str()));
+           })
       .def("__repr__", [](PyFieldDescriptor& f) {
         return StrCat("<field ", UserName(f.field->full_name()), ">");
       });

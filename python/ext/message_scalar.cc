@@ -63,6 +63,17 @@ double ToDouble(const FieldDescriptor* f, nb::handle v) {
   return d;
 }
 
+// Text for fields of bytes is refused, as protobuf does.
+std::string ToStringOf(const FieldDescriptor* f, nb::handle v) {
+  const bool is_bytes = f->type() == FieldDescriptor::TYPE_BYTES;
+  if (is_bytes && !PyBytes_Check(v.ptr())) {
+    RaiseTypeError(
+        StrCat(nb::repr(v).c_str(), " has type ", Py_TYPE(v.ptr())->tp_name,
+               ", but expected one of: bytes (field ", f->full_name(), ")"));
+  }
+  return ToString(v, f->full_name().c_str());
+}
+
 int ToEnum(const FieldDescriptor* f, nb::handle v) {
   if (PyUnicode_Check(v.ptr())) {
     const auto* value = f->enum_type()->FindValueByName(ToString(v, "an enum"));
@@ -132,7 +143,7 @@ void SetScalar(Message* m, const FieldDescriptor* f, nb::handle v) {
     case FieldDescriptor::CPPTYPE_ENUM:
       return r->SetEnumValue(m, f, ToEnum(f, v));
     default:
-      return r->SetString(m, f, ToString(v, f->full_name().c_str()));
+      return r->SetString(m, f, ToStringOf(f, v));
   }
 }
 
@@ -147,7 +158,7 @@ void SetScalarAt(Message* m, const FieldDescriptor* f, int i, nb::handle v) {
     case FieldDescriptor::CPPTYPE_ENUM:
       return r->SetRepeatedEnumValue(m, f, i, ToEnum(f, v));
     default:
-      return r->SetRepeatedString(m, f, i, ToString(v, f->full_name().c_str()));
+      return r->SetRepeatedString(m, f, i, ToStringOf(f, v));
   }
 }
 
@@ -162,7 +173,7 @@ void AddScalar(Message* m, const FieldDescriptor* f, nb::handle v) {
     case FieldDescriptor::CPPTYPE_ENUM:
       return r->AddEnumValue(m, f, ToEnum(f, v));
     default:
-      return r->AddString(m, f, ToString(v, f->full_name().c_str()));
+      return r->AddString(m, f, ToStringOf(f, v));
   }
 }
 #undef HR_FOR_SCALARS

@@ -24,6 +24,7 @@ NB_MODULE(_headrace, m) {
   InitGil(m);
   InitInterrupts();
   m.attr("version") = headrace::Version();
+  m.attr("compiler_version") = __VERSION__;
   RegisterSupport(m);
   RegisterMessages(m);
   RegisterGraph(m);

@@ -102,8 +102,20 @@ bool SameType(PyArrayObject* a, DataType t) {
   return same;
 }
 
+// False: NumPy has no type for bfloat16, and such values are float32 there.
+bool NumpyHasBfloat16() {
+  static const bool kHas = [] {
+    PyArray_Descr* const descr = Descriptor(DT_BFLOAT16);
+    const bool is_float = descr->type_num == NPY_FLOAT;
+    Py_DECREF(descr);
+    return !is_float;
+  }();
+  return kHas;
+}
+
 // True if the value is an array or a scalar of NumPy's type for bfloat16.
 bool HoldsBfloat16(PyObject* value) {
+  if (!NumpyHasBfloat16()) return false;
   PyArray_Descr* own = nullptr;
   if (PyArray_Check(value)) {
     own = PyArray_DESCR(reinterpret_cast<PyArrayObject*>(value));
@@ -396,6 +408,14 @@ Tensor ToTensor(nb::handle value, DataType want, Sharing sharing) {
 
 nb::object ToNumpy(Tensor t) {
   if (t.dtype() == DT_STRING) return StringArray(t);
+  if (t.dtype() == DT_BFLOAT16 && !NumpyHasBfloat16()) {
+    Tensor wide;
+    Check(Tensor::Allocate(CpuAllocator(), DT_FLOAT, t.shape(), &wide));
+    std::transform(t.data<bfloat16>(), t.data<bfloat16>() + t.NumElements(),
+                   wide.data<float>(),
+                   [](bfloat16 v) { return static_cast<float>(v); });
+    return ToNumpy(std::move(wide));
+  }
   PyArray_Descr* descr = Descriptor(t.dtype());
   if (descr == nullptr) {
     RaiseTypeError(StrCat("a tensor of type ", DataTypeString(t.dtype()),

@@ -7,8 +7,8 @@
 // From a tensor: the array uses the tensor's buffer if nobody else can see that
 // buffer, else it is a copy. A scalar becomes a NumPy scalar. Strings become
 // object arrays of bytes. half is float16. bfloat16 is ml_dtypes.bfloat16 if
-// that module can be imported, else uint16 with the same bits. Values of other
-// types are rounded to bfloat16.
+// that module can be imported, else float32, which has the same values. Values
+// of other types are rounded to bfloat16.
 //
 // Call with the GIL held.
 #ifndef HEADRACE_PYTHON_EXT_NUMPY_CONVERT_H_

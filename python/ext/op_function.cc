@@ -346,7 +346,8 @@ class OpFunction::Application {
       RaiseValueError(StrCat("Tensor ", EndpointName(t->endpoint()),
                              ", input '", arg.name, "' of op ", def_.name,
                              ", must be from the same graph as the other "
-                             "inputs."));
+                             "inputs. Make all of them inside of one 'with "
+                             "graph.as_default():'."));
     }
     if (arg.is_ref && !IsRefType(t->dtype())) {
       RaiseTypeError(StrCat("'", def_.name, "' Op requires that input '",

@@ -327,6 +327,23 @@ void RefuseLoopValues(const PyGraph& core, const NodeDef& def,
   }
 }
 
+// Where the inputs of a node were made that cannot be: those that were not made
+// in the line that is at work, the first few.
+std::string InputLines(absl::Span<const Endpoint> inputs) {
+  constexpr size_t kMost = 4;
+  const std::string here = UserSourceLine();
+  std::string lines;
+  size_t listed = 0;
+  for (size_t i = 0; i < inputs.size() && listed < kMost; ++i) {
+    const std::string& source = inputs[i].node->def().source;
+    if (source.empty() || source == here) continue;
+    StrAppend(&lines, "\n\t input ", i, ": '", EndpointName(inputs[i]),
+              "' made at ", source);
+    ++listed;
+  }
+  return lines;
+}
+
 // Gives a node that keeps state the container of the scope.
 void SetContainer(const std::string& container, NodeDef* def) {
   const OpDef* op = nullptr;
@@ -492,13 +509,18 @@ Node* AddNode(nb::handle graph, PyGraph* core, NodeDef def,
   } else if (!core->in_loop.empty()) [[unlikely]] {
     RefuseLoopValues(*core, def, inputs);
   }
+  if (!def.name.empty() && def.name[0] == '_') [[unlikely]] {
+    RaiseValueError(StrCat("'", def.name,
+                           "' is not a valid node name: it begins with an "
+                           "underscore"));
+  }
   StatusOr<Node*> node = nullptr;
   {
     MutexLock lock(&core->graph->mu());
     node = core->graph->AddNode(std::move(def), inputs, control, arg_sizes);
   }
   if (!node.ok()) [[unlikely]]
-    RaiseBuildError(node.status());
+    RaiseBuildError(Annotate(node.status(), InputLines(inputs)));
   for (ControlFrame& f : core->control_frames) f.made_inside.insert(*node);
   if (in_context) [[unlikely]] {
     nb::object context = core->flow_context;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "absl/algorithm/container.h"
 #include "absl/cleanup/cleanup.h"
 #include "attr_convert.h"
 #include "fetches.h"
@@ -19,6 +20,7 @@
 #include "py_graph.h"
 #include "py_support.h"
 #include "runtime/memory_plan.h"
+#include "session/explain.h"
 
 namespace headrace::python {
 namespace {
@@ -75,6 +77,7 @@ class PySession {
   }
 
   nb::object PlanMemory(nb::handle fetches, nb::handle feed_shapes);
+  std::string Explain(nb::handle fetches, nb::handle feed_dict);
   nb::object Run(nb::handle fetches, nb::handle feed_dict, nb::handle options,
                  nb::handle metadata, nb::handle cancellation);
   nb::object MakeCallable(nb::handle fetches, nb::handle feed_list,
@@ -169,7 +172,7 @@ Endpoint PySession::FeedTarget(nb::handle key) {
   if (PyTensor* t = AsTensor(key)) {
     if (t->op->core != core_) {
       RaiseTypeError(StrCat(cannot, "Tensor ", EndpointName(t->endpoint()),
-                            " is not an element of this graph."));
+                            " is not an element of this graph.", kOtherGraph));
     }
     return t->endpoint();
   }
@@ -439,6 +442,28 @@ nb::object PySession::PlanMemory(nb::handle fetches, nb::handle feed_shapes) {
   return nb::make_tuple(plan.peak_bytes, plan.total_bytes, blocks, unknown);
 }
 
+std::string PySession::Explain(nb::handle fetches, nb::handle feed_dict) {
+  DropReleasedArrays();
+  Fetches f = ReadFetches(*core_, fetches);
+  Feeds feeds;
+  ReadFeeds(feed_dict, f, Sharing::kMayShare, &feeds);
+  std::vector<Endpoint> wanted;
+  for (const Endpoint& e : f.endpoints) {
+    if (absl::c_linear_search(feeds.endpoints, e)) continue;
+    wanted.push_back(e);
+  }
+  std::string text;
+  std::shared_ptr<Session> session = session_;
+  RunUnlocked(
+      [&](pb::RunMetadata*, RunToken token) {
+        return MoveTo(
+            ExplainRun(session.get(), feeds.values, wanted, f.targets, token),
+            &text);
+      },
+      nb::none(), nb::none());
+  return text;
+}
+
 std::vector<Endpoint> PySession::FeedTargets(nb::handle feed_list) {
   std::vector<Endpoint> feeds;
   if (feed_list.is_none()) return feeds;
@@ -597,6 +622,8 @@ void RegisterSession(nb::module_& m) {
       .def("partial_run_close", &PySession::PartialRunClose)
       .def("plan_memory", &PySession::PlanMemory, nb::arg("fetches"),
            nb::arg("feed_shapes"))
+      .def("explain", &PySession::Explain, nb::arg("fetches"),
+           nb::arg("feed_dict").none())
       .def("close", &PySession::Close)
       .def("list_devices", &PySession::ListDevices)
       .def_prop_ro("graph", &PySession::graph);

@@ -65,6 +65,7 @@ NAMES = {
         "control.logging_ops": "print=print_v2",
         "control.script_ops": "numpy_function py_func",
         "control.switch_ops": "switch_case",
+        "compat.constants": "COMPILER_VERSION GIT_VERSION",
         "control.tensor_array": "TensorArray",
         "flow.accumulators": """
             ConditionalAccumulator ConditionalAccumulatorBase
@@ -267,6 +268,30 @@ NAMES = {
             complex_types forward_compatibility_horizon forward_compatible
             integral_types path_to_str real_types""",
         "ops.array_special": "dimension_at_index",
+    },
+    "config": {
+        "session.config": """
+            experimental_list_devices get_soft_device_placement
+            set_soft_device_placement""",
+    },
+    "config.experimental": {
+        "session.config": """
+            VirtualDeviceConfiguration get_device_policy get_memory_growth
+            get_synchronous_execution get_virtual_device_configuration
+            get_visible_devices list_logical_devices list_physical_devices
+            set_device_policy set_memory_growth set_synchronous_execution
+            set_virtual_device_configuration set_visible_devices""",
+    },
+    "config.optimizer": {
+        "session.config": """
+            get_experimental_options get_jit set_experimental_options
+            set_jit""",
+    },
+    "config.threading": {
+        "session.config": """
+            get_inter_op_parallelism_threads get_intra_op_parallelism_threads
+            set_inter_op_parallelism_threads
+            set_intra_op_parallelism_threads""",
     },
     "contrib": {},
     "contrib.cluster_resolver": {
@@ -734,30 +759,28 @@ NAMES = {
             training""",
     },
     "flags": {
-        "platform.flag_parsers": """
-            ArgumentParser ArgumentSerializer BaseListParser
-            BooleanParser CantOpenFlagFileError CsvListSerializer
-            DuplicateFlagError EnumClassListSerializer EnumClassParser
-            EnumClassSerializer EnumParser Error
-            FlagNameConflictsWithMethodError FloatParser
-            IllegalFlagValueError IntegerParser ListParser
-            ListSerializer UnparsedFlagAccessError UnrecognizedFlagError
-            ValidationError WhitespaceSeparatedListParser""",
         "platform.flags": """
-            BooleanFlag DEFINE DEFINE_alias DEFINE_bool DEFINE_boolean
-            DEFINE_enum DEFINE_enum_class DEFINE_flag DEFINE_float
-            DEFINE_integer DEFINE_list DEFINE_multi DEFINE_multi_enum
-            DEFINE_multi_enum_class DEFINE_multi_float
-            DEFINE_multi_integer DEFINE_multi_string DEFINE_spaceseplist
-            DEFINE_string EnumClassFlag EnumFlag FLAGS Flag FlagHolder
-            FlagValues MultiEnumClassFlag MultiFlag
-            adopt_module_key_flags declare_key_flag disclaim_key_flags
-            doc_to_help flag_dict_to_args get_help_width
+            ArgumentParser ArgumentSerializer BaseListParser BooleanFlag
+            BooleanParser CantOpenFlagFileError CsvListSerializer DEFINE
+            DEFINE_alias DEFINE_bool DEFINE_boolean DEFINE_enum
+            DEFINE_enum_class DEFINE_flag DEFINE_float DEFINE_integer
+            DEFINE_list DEFINE_multi DEFINE_multi_enum
+            DEFINE_multi_enum_class DEFINE_multi_float DEFINE_multi_integer
+            DEFINE_multi_string DEFINE_spaceseplist DEFINE_string
+            DuplicateFlagError EnumClassFlag EnumClassListSerializer
+            EnumClassParser EnumClassSerializer EnumFlag EnumParser Error
+            FLAGS Flag FlagHolder FlagNameConflictsWithMethodError
+            FlagValues FloatParser IllegalFlagValueError IntegerParser
+            ListParser ListSerializer MultiEnumClassFlag MultiFlag
+            UnparsedFlagAccessError UnrecognizedFlagError ValidationError
+            WhitespaceSeparatedListParser adopt_module_key_flags
+            declare_key_flag disclaim_key_flags doc_to_help
+            flag_dict_to_args get_help_width
             mark_bool_flags_as_mutual_exclusive mark_flag_as_required
             mark_flags_as_mutual_exclusive mark_flags_as_required
             multi_flags_validator override_value
-            register_multi_flags_validator register_validator
-            set_default text_wrap validator""",
+            register_multi_flags_validator register_validator set_default
+            text_wrap validator""",
     },
     "feature_column": {
         "feature_column.columns": """
@@ -1433,6 +1456,12 @@ NAMES = {
         "training.coordinator": """
             QueueRunner add_queue_runner start_queue_runners""",
     },
+    "version": {
+        "compat.constants": "COMPILER_VERSION GIT_VERSION",
+        "framework.behavior": """
+            GRAPH_DEF_VERSION GRAPH_DEF_VERSION_MIN_CONSUMER
+            GRAPH_DEF_VERSION_MIN_PRODUCER VERSION""",
+    },
 }
 
 # What TensorFlow does not have, or has nowhere in its interface. "headrace" is
@@ -1449,8 +1478,11 @@ OWN = {
         "framework.indexed_slices": "IndexedSlicesValue",
         "functions.defun": "Defun",
         "sparse.sparse_ops": "deserialize_sparse",
+        # For notebooks.
+        "platform.pictures": "Image",
+        "platform.progress": "progress",
         # What Session.plan returns.
-        "session.session": "MemoryPlan",
+        "session.session": "MemoryPlan explain",
     },
     # Messages that no namespace of tf has are here, with all the others.
     "headrace.messages": {

@@ -74,7 +74,7 @@ def load(module):
     imported."""
     if not is_installed():
         raise ModuleNotFoundError(message(module))
-    _loading.load("_src.compat.finder").install()
+    _loading.load("_src.compat.finder").install(removed_names=False)
     return importlib.import_module(module)
 
 

@@ -1,15 +1,10 @@
-// headrace explain: how a model would run here, node by node: which algorithms
-// its convolutions could take, what each is estimated and was measured to take,
-// and which one is chosen; and what memory a run takes.
+// headrace explain: how a model would run here, node by node
+// (session/explain.h).
 #include <cstdio>
-#include <map>
 
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
-#include "base/thread_pool.h"
 #include "cli/command.h"
 #include "cli/trial.h"
-#include "runtime/memory_plan.h"
+#include "session/explain.h"
 
 namespace headrace::cli {
 namespace {
@@ -28,95 +23,12 @@ constexpr char kHelp[] =
     "  --seconds S         how long\n"
     "%s";
 
-constexpr size_t kLargest = 8;
-
 struct ExplainArgs {
   TrialArgs trial;
   std::string cache;
   bool measure = false;
   double seconds = 30;
 };
-
-void PrintUse(const AlgorithmTuner::Use& use, const AlgorithmChoices& choices) {
-  std::printf("%s\n  %s\n", use.node.c_str(), use.problem.c_str());
-  std::map<std::string, double> measured;
-  if (const AlgorithmChoices::Times* times =
-          choices.Find(ThisMachine(), use.problem)) {
-    for (const AlgorithmChoices::Time& t : *times) {
-      measured[t.algorithm] = t.ns;
-    }
-  }
-  bool listed = false;
-  for (const AlgorithmChoices::Time& t : use.predicted) {
-    listed |= t.algorithm == use.chosen;
-    const auto it = measured.find(t.algorithm);
-    const std::string time =
-        it == measured.end() ? "-" : absl::StrFormat("%.3f", it->second / 1e6);
-    std::printf("    %-20s predicted %10.3f ms   measured %10s ms%s\n",
-                t.algorithm.c_str(), t.ns / 1e6, time.c_str(),
-                t.algorithm == use.chosen ? "   chosen" : "");
-  }
-  if (!listed) {
-    std::printf(
-        "    %-20s together with others of the node, so that what lies between "
-        "them\n                         stays in the cache   chosen\n",
-        use.chosen.c_str());
-  }
-}
-
-// Prints the changes of the graph passes.
-void PrintPasses(const pb::RunMetadata& metadata) {
-  std::printf("\ngraph passes, and the nodes that each removed or replaced:\n");
-  for (const pb::GraphPassReport& pass : metadata.headrace_passes()) {
-    std::printf("  %-18s %s\n", pass.name().c_str(),
-                pass.off() ? "off" : absl::StrCat(pass.changes()).c_str());
-  }
-}
-
-std::string Bytes(int64_t n) {
-  char text[40];
-  const bool large = n >= 1000000;
-  std::snprintf(text, sizeof(text), "%.2f %s",
-                static_cast<double>(n) / (large ? 1e6 : 1e3),
-                large ? "MB" : "KB");
-  return text;
-}
-
-Status PrintMemory(const Trial& trial) {
-  std::vector<std::pair<Endpoint, TensorShape>> shapes;
-  for (const Session::Feed& f : trial.feeds) {
-    shapes.emplace_back(f.first, f.second.shape());
-  }
-  MemoryPlan plan;
-  const Status s =
-      MoveTo(trial.session->PlanMemory(shapes, trial.fetches, {}), &plan);
-  if (errors::IsUnimplemented(s)) {
-    std::printf("\nmemory: not planned: %s\n",
-                std::string(s.message()).c_str());
-    return OkStatus();
-  }
-  HR_RETURN_IF_ERROR(s);
-  Allocator* const allocator = CpuAllocator();
-  allocator->ResetPeak();
-  const int64_t before = allocator->GetStats().bytes_in_use;
-  HR_RETURN_IF_ERROR(trial.Run());
-  const int64_t measured = allocator->GetStats().peak_bytes_in_use - before;
-  std::printf(
-      "\nmemory: the tensors of a run take %s at most at once, took %s; %s "
-      "without sharing\n",
-      Bytes(plan.peak_bytes).c_str(), Bytes(measured).c_str(),
-      Bytes(plan.total_bytes).c_str());
-  if (!plan.unknown.empty()) {
-    std::printf("  %zu tensors of unknown size are not counted, as %s\n",
-                plan.unknown.size(), plan.unknown[0].c_str());
-  }
-  for (size_t i = 0; i < plan.blocks.size() && i < kLargest; ++i) {
-    const MemoryPlan::Block& b = plan.blocks[i];
-    std::printf("  %12s at %12s  %s %s\n", Bytes(b.bytes).c_str(),
-                Bytes(b.offset).c_str(), b.name.c_str(), b.contents.c_str());
-  }
-  return OkStatus();
-}
 
 Status Explain(const ExplainArgs& args) {
   using Tuning = pb::ConfigProto::Headrace;
@@ -127,23 +39,17 @@ Status Explain(const ExplainArgs& args) {
   tuning->set_conv_tuning_seconds(args.seconds);
   Trial trial;
   HR_RETURN_IF_ERROR(PrepareTrial(args.trial, config, &trial));
-  pb::RunMetadata metadata;
-  HR_RETURN_IF_ERROR(trial.Run(&metadata));
-  const RefPtr<AlgorithmTuner> tuner = trial.tuner();
   if (args.measure) {
-    tuner->Wait();
-    HR_RETURN_IF_ERROR(trial.Run());  // takes what was measured
+    HR_RETURN_IF_ERROR(trial.Run());
+    trial.tuner()->Wait();  // what follows takes what was measured
   }
-  const std::vector<AlgorithmTuner::Use> uses = tuner->Uses();
-  std::printf(
-      "machine: %s\n%zu convolutions\ntimes: predicted of one core, measured "
-      "of %d threads\n\n",
-      ThisMachine().c_str(), uses.size(),
-      trial.session->ListDevices().front()->thread_pool()->NumThreads());
-  const AlgorithmChoices choices = tuner->Choices();
-  for (const AlgorithmTuner::Use& u : uses) PrintUse(u, choices);
-  PrintPasses(metadata);
-  return PrintMemory(trial);
+  std::string text;
+  HR_RETURN_IF_ERROR(ExplainNoValues(
+      MoveTo(ExplainRun(trial.session.get(), trial.feeds, trial.fetches, {}),
+             &text),
+      trial.model));
+  std::fputs(text.c_str(), stdout);
+  return OkStatus();
 }
 
 }  // namespace

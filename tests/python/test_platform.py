@@ -5,12 +5,16 @@ import os
 import subprocess
 import sys
 import textwrap
+import types
 
 import pytest
 
 import headrace as tf
+from headrace._src.platform import flag_parsers, own_flags
 
-flags = tf.flags
+# What tf.flags has where absl is not installed.
+flags = types.SimpleNamespace(**vars(flag_parsers), **{
+    n: v for n, v in vars(own_flags).items() if n not in vars(flag_parsers)})
 
 
 class Colour(enum.Enum):
@@ -131,6 +135,8 @@ def test_validators():
 
 
 PROGRAM = """
+    import sys
+    sys.modules["absl"] = None
     import headrace as tf
     tf.app.flags.DEFINE_integer("n", 3, "how many")
     FLAGS = tf.flags.FLAGS

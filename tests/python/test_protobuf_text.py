@@ -81,9 +81,9 @@ else:
     sys.exit()  # it is installed
 """ + PROGRAM + """
 try:
-    import google.protobuf.json_format
+    import google.protobuf.json_util
 except ModuleNotFoundError as error:
-    assert error.name == "google.protobuf.json_format"
+    assert error.name == "google.protobuf.json_util"
 else:
     raise AssertionError
 """, tmp_path)

@@ -1,6 +1,7 @@
 """The names of tf.*: each namespace has those of its table and no others, and
 the modules that define them are loaded when the first name is asked for."""
 import importlib
+import importlib.util
 import pathlib
 import pickle
 import re
@@ -39,6 +40,7 @@ INTERNAL_MODULES = """
     training.saver_nodes training.slots
     variables.initial_values variables.partitions variables.records
     variables.ref_variables variables.resource_variables variables.saveables
+    framework.notebook platform.own_app training.graph_copies
     framework.operation testing.assertions variables.store feature_column.features"""
 INTERNAL = {
     "distributions.bijectors": "parameter",
@@ -94,7 +96,8 @@ INTERNAL = {
     "seq2seq.helpers": "embedding_function start_and_end",
     "ops.type_specs": """BatchableTypeSpec
         register_type_spec_from_value_converter type_spec_from_value""",
-    "session.session": """expand_feed expand_fetch
+    "session.config": "LogicalDevice PhysicalDevice",
+    "session.session": """expand_feed expand_fetch set_default_config
         register_session_run_conversion_functions""",
     "session.session_handles": "TensorHandle",
     "saved_model.loader": "parse_saved_model",
@@ -125,7 +128,9 @@ INTERNAL = {
 SOURCES = pathlib.Path(tf.__file__).parent / "_src"
 MODULES = sorted(".".join(file.relative_to(SOURCES).with_suffix("").parts)
                  for file in SOURCES.rglob("*.py")
-                 if file.name != "__init__.py")
+                 if file.name != "__init__.py" and (
+                     file.name != "absl_flags.py"  # needs absl
+                     or importlib.util.find_spec("absl")))
 
 
 def module_of(space):

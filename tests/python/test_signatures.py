@@ -21,6 +21,7 @@ EXCEPTIONS = {
         Operation Tensor data.Dataset""",
     "named tuples: TensorFlow has the defaults too, its table does not": """
         FixedLenFeature FixedLenSequenceFeature SparseFeature
+        config.experimental.VirtualDeviceConfiguration
         io.FixedLenFeature io.FixedLenSequenceFeature io.SparseFeature
         train.SessionRunArgs train.VocabInfo""",
     "TensorFlow's table shows what wraps the class": """

@@ -4,7 +4,7 @@ from headrace import _headrace
 from headrace._src.framework import dtypes, errors
 
 GIT_VERSION = "headrace-" + _headrace.version
-COMPILER_VERSION = "unknown"
+COMPILER_VERSION = _headrace.compiler_version
 
 
 _ALL = [t for t in dtypes._by_enum if t is not None]

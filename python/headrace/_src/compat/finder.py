@@ -339,17 +339,24 @@ def _is_namespace(path):
 _finder = _Finder()
 
 
-def install():
+def install(removed_names=True):
     """Makes `import tensorflow` import Headrace, with the interface of 1.15:
     `tensorflow`, `tensorflow.compat.v1`, and of `tensorflow.python.*`,
     `tensorflow.contrib.*` and `tensorflow.core.*` what is there. It does so even
     where TensorFlow is installed, and for the whole process. Further calls do
     nothing.
 
+    `removed_names`: names that newer Pythons and NumPys have no more and that
+    programs of 1.x use (np.int, np.product, collections.Mapping, time.clock,
+    inspect.getargspec and the like) are there again; ndarray.tostring and other
+    methods of built-in classes cannot be.
+
     Raises:
       ImportError: `tensorflow` was imported before; two of them in one program
         would share no graph.
     """
+    if removed_names:
+        _names.load("compat.removed_names").restore()
     if _finder in sys.meta_path:
         return
     other = sys.modules.get(ROOT)

@@ -10,13 +10,18 @@ import types
 from headrace import _names
 from headrace._src.compat import finder
 
-USAGE = """usage: python -m headrace.compat PROGRAM.py [ARGUMENT...]
-       python -m headrace.compat -m MODULE [ARGUMENT...]
+USAGE = """usage: python -m headrace.compat [OPTION] PROGRAM.py [ARGUMENT...]
+       python -m headrace.compat [OPTION] -m MODULE [ARGUMENT...]
 
 Runs a program that was written for TensorFlow 1.x: `import tensorflow` gives it
 Headrace. Arguments, exit status and tracebacks are those of `python PROGRAM.py`.
 Of tensorflow.python.tools there are freeze_graph, import_pb_to_tensorboard,
 inspect_checkpoint, optimize_for_inference, saved_model_cli and strip_unused.
+
+Names that newer Pythons and NumPys removed (np.int, np.product,
+collections.Mapping, time.clock, inspect.getargspec...) are there again, but
+methods of built-in classes, as ndarray.tostring.
+  --no-removed-names   leaves them out
 """
 
 
@@ -26,7 +31,12 @@ def main(argv):
     if not argv or argv[0] in ("-h", "--help"):
         (sys.stdout if argv else sys.stderr).write(USAGE)
         sys.exit(0 if argv else 2)
-    finder.install()
+    removed_names = argv[0] != "--no-removed-names"
+    argv = argv if removed_names else argv[1:]
+    finder.install(removed_names)
+    if not argv:
+        sys.stderr.write(USAGE)
+        sys.exit(2)
     if argv[0] == "-m":
         if len(argv) < 2:
             sys.stderr.write("python -m headrace.compat: -m needs a module\n")

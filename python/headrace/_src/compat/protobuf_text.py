@@ -1,14 +1,17 @@
-"""google.protobuf.text_format for programs of TensorFlow 1.x: its functions take
-the messages of tf too. Where protobuf is not installed, this module stands for
-it; else its functions pass other messages on to protobuf's own."""
+"""google.protobuf.text_format for programs of TensorFlow 1.x, and json_format
+(protobuf_json.py): their functions take the messages of tf too. Where protobuf
+is not installed, these modules stand for it; else their functions pass other
+messages on to protobuf's own."""
 import functools
 import importlib.abc
 import importlib.machinery
 import sys
 
 from headrace._headrace import Message
+from headrace._loading import load
 
 _NAME = "google.protobuf.text_format"
+_JSON = "google.protobuf.json_format"
 _PACKAGES = ("google", "google.protobuf")
 
 
@@ -63,8 +66,22 @@ def MergeLines(lines, message, **kwargs):
     return Merge("\n".join(lines), message)
 
 
+_NAMES = ("MessageToString", "PrintMessage", "Parse", "Merge", "ParseLines",
+          "MergeLines", "ParseError")
+
+
+def _functions(name):
+    """The functions of the module `name`, with the number of the argument that
+    is a message."""
+    if name == _JSON:
+        return load("_src.compat.protobuf_json").FUNCTIONS
+    return ((MessageToString, 0), (PrintMessage, 0), (Parse, 1), (Merge, 1),
+            (ParseLines, 1), (MergeLines, 1))
+
+
 def extend(module):
-    """Lets the functions of protobuf's own text_format take messages of tf."""
+    """Lets the functions of protobuf's own text_format or json_format take
+    messages of tf."""
     def wrapped(original, own, at):
         @functools.wraps(original)
         def call(*args, **kwargs):
@@ -73,13 +90,14 @@ def extend(module):
                 return original(*args, **kwargs)
             try:
                 return own(*args, **kwargs)
-            except ParseError as e:
+            except Exception as e:
+                if type(e).__name__ != "ParseError":
+                    raise
                 raise module.ParseError(str(e)) from None
         call._headrace = True
         return call
 
-    for own, at in ((MessageToString, 0), (PrintMessage, 0), (Parse, 1),
-                    (Merge, 1), (ParseLines, 1), (MergeLines, 1)):
+    for own, at in _functions(module.__name__):
         original = getattr(module, own.__name__, None)
         if original is not None and not hasattr(original, "_headrace"):
             setattr(module, own.__name__, wrapped(original, own, at))
@@ -107,22 +125,23 @@ class _Standing(importlib.abc.Loader):
 
     def exec_module(self, module):
         if module.__name__ == _NAME:
-            own = globals()
-            for name in ("MessageToString", "PrintMessage", "Parse", "Merge",
-                         "ParseLines", "MergeLines", "ParseError"):
-                setattr(module, name, own[name])
+            vars(module).update((name, globals()[name]) for name in _NAMES)
+        elif module.__name__ == _JSON:
+            own = load("_src.compat.protobuf_json")
+            vars(module).update((name, getattr(own, name))
+                                for name in own.NAMES)
 
 
 class _Finder(importlib.abc.MetaPathFinder):
     def find_spec(self, fullname, path=None, target=None):
-        if fullname != _NAME and fullname not in _PACKAGES:
+        if fullname not in (_NAME, _JSON) and fullname not in _PACKAGES:
             return None
         for finder in sys.meta_path:
             if finder is self or not hasattr(finder, "find_spec"):
                 continue
             spec = finder.find_spec(fullname, path, target)
             if spec is not None and not isinstance(spec.loader, _Standing):
-                if fullname == _NAME and spec.loader is not None:
+                if fullname in (_NAME, _JSON) and spec.loader is not None:
                     spec.loader = _Extending(spec.loader)
                 return spec
         return importlib.machinery.ModuleSpec(
@@ -133,10 +152,10 @@ _finder = _Finder()
 
 
 def install():
-    """Puts this in the place of google.protobuf.text_format."""
+    """Puts this in the place of google.protobuf.text_format and json_format."""
     if _finder in sys.meta_path:
         return
     sys.meta_path.insert(0, _finder)
-    loaded = sys.modules.get(_NAME)
-    if loaded is not None:
-        extend(loaded)
+    for name in (_NAME, _JSON):
+        if name in sys.modules:
+            extend(sys.modules[name])

@@ -27,7 +27,8 @@ class DType:
     @property
     def as_numpy_dtype(self):
         """The NumPy scalar type; object for strings; for bfloat16 that of
-        ml_dtypes if it is there, else uint16."""
+        ml_dtypes if it is installed, else float32, which has all its
+        values."""
         if self._base is bfloat16:
             return bfloat16_numpy().type
         return self._base._numpy
@@ -73,6 +74,8 @@ class DType:
         """Bytes of one element."""
         if self._base in (resource, variant):
             return 1
+        if self._base is bfloat16:
+            return 2
         return np.dtype(self.as_numpy_dtype).itemsize
 
     @property
@@ -164,7 +167,7 @@ bool_ = _dtype(10, "bool", np.bool_)
 qint8 = _dtype(11, "qint8", np.int8)
 quint8 = _dtype(12, "quint8", np.uint8)
 qint32 = _dtype(13, "qint32", np.int32)
-bfloat16 = _dtype(14, "bfloat16", np.uint16)
+bfloat16 = _dtype(14, "bfloat16", np.float32)
 qint16 = _dtype(15, "qint16", np.int16)
 quint16 = _dtype(16, "quint16", np.uint16)
 uint16 = _dtype(17, "uint16", np.uint16)
@@ -204,12 +207,12 @@ _by_python = {float: float32, type(True): bool_, object: string}
 
 
 def bfloat16_numpy():
-    """NumPy's dtype for bfloat16 values."""
+    """NumPy's dtype for bfloat16 values: that of ml_dtypes, or float32."""
     try:
         import ml_dtypes  # type: ignore[import-not-found]
         return np.dtype(ml_dtypes.bfloat16)
     except ImportError:
-        return np.dtype(np.uint16)
+        return np.dtype(np.float32)
 
 
 def as_dtype(type_value):

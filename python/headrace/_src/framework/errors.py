@@ -121,8 +121,57 @@ _NODE = r"\{\{node ([^ }]+)\}\}"
 _RETVAL = r"_retval_(.+)_\d+_\d+$"  # the node of a fetch
 
 
+# What to do about an error whose message has this text.
+_ADVICE = (
+    (FAILED_PRECONDITION, "Table not initialized",
+     "Run tf.tables_initializer() in this session first."),
+    (INVALID_ARGUMENT, "You must feed a value for placeholder",
+     "Give it one by the feed_dict of run()."),
+    (INVALID_ARGUMENT, "Cannot assign a device",
+     "tf.Session(config=tf.ConfigProto(allow_soft_placement=True)) places such "
+     "nodes where they can run."),
+    (OUT_OF_RANGE, "End of sequence",
+     "The dataset has no more elements: run the iterator's initializer again, "
+     "make the dataset longer by repeat(), or catch tf.errors.OutOfRangeError."),
+    (OUT_OF_RANGE, "is closed and has insufficient elements",
+     "The queue's producers have ended, or none was started: "
+     "tf.train.start_queue_runners() starts them."),
+)
+_MOST_INPUTS = 4
+
+
+def _advice(code, message, graph):
+    """What to do, where that is known, or ""."""
+    unset = re.search(r"Attempting to use uninitialized value (\S+)|"
+                      r"Error while reading resource variable (\S+) from",
+                      message)
+    if code in (FAILED_PRECONDITION, NOT_FOUND) and unset is not None:
+        name = unset.group(1) or unset.group(2)
+        local = graph is not None and any(
+            getattr(getattr(v, "op", None), "name", None) == name
+            for v in graph._collections.get("local_variables", ()))
+        return ("Run tf.%s_variables_initializer() in this session first%s."
+                % (("local", "") if local else
+                   ("global", ", or restore a checkpoint by tf.train.Saver")))
+    for of_code, text, advice in _ADVICE:
+        if code == of_code and text in message:
+            return advice
+    return ""
+
+
+def _input_lines(op):
+    """Where the inputs of the operation were made, if not in its own line."""
+    lines = []
+    for i, t in enumerate(op.inputs):
+        source = t.op.source
+        if source and source != op.source and len(lines) < _MOST_INPUTS:
+            lines.append("\n\t input %d: '%s' made at %s" % (i, t.name, source))
+    return "".join(lines)
+
+
 def make(code, message, graph):
-    """The exception for a status; `graph` finds the operation it names."""
+    """The exception for a status; `graph` finds the operation it names, whose
+    inputs are named too. What to do comes last."""
     op = None
     found = re.search(_NODE, message)
     if graph is not None and found is not None:
@@ -130,6 +179,11 @@ def make(code, message, graph):
         fetched = re.match(_RETVAL, found.group(1))
         if op is None and fetched is not None:
             op = graph._operation(fetched.group(1))
+    if op is not None:
+        message += _input_lines(op)
+    advice = _advice(code, message, graph)
+    if advice:
+        message += "\n\t " + advice
     cls = _classes.get(code)
     if cls is None:
         return OpError(None, op, message, code)

@@ -401,6 +401,7 @@ class Graph(_headrace.GraphCore):
         if (device_name_or_function is not None
                 and not callable(device_name_or_function)):
             device_name_or_function = _device_string(device_name_or_function)
+            _check_device_name(device_name_or_function)
         self._device_stack.append(device_name_or_function)
         stack, depth = self._device_stack, len(self._device_stack)
         try:
@@ -549,6 +550,17 @@ class Graph(_headrace.GraphCore):
     def __repr__(self):
         return "<headrace.Graph of %d nodes>" % self._num_nodes()
 
+    def _repr_html_(self):
+        """What a notebook shows: counts, and the nodes by scope."""
+        return load("_src.framework.notebook").graph_html(self)
+
+    def __reduce__(self):
+        return load("_src.training.graph_copies").reduce(self)
+
+    def __deepcopy__(self, memo):
+        memo[id(self)] = copy = load("_src.training.graph_copies").copy(self)
+        return copy
+
 
 def _device_string(device):
     if hasattr(device, "to_string"):
@@ -556,6 +568,23 @@ def _device_string(device):
     # "/cpu" is any CPU.
     return re.sub(r"(^|/)([cC][pP][uU]|[gG][pP][uU])(?=/|$)", r"\1\2:*",
                   str(device))
+
+
+_PARTS_OF_DEVICES = frozenset(["job", "replica", "task", "device", "cpu", "gpu"])
+
+
+def _check_device_name(name):
+    """Raises ValueError for an attribute that no device's name has, and for two
+    types of devices."""
+    types = 0
+    for part in name.split("/"):
+        key = part.partition(":")[0].lower()
+        if part and key not in _PARTS_OF_DEVICES:
+            raise ValueError("Unknown attribute: '%s' in '%s'" % (
+                part.partition(":")[0], name))
+        types += key in ("device", "cpu", "gpu")
+    if types > 1:
+        raise ValueError("Cannot specify multiple device types: %s" % name)
 
 
 # The default graph.

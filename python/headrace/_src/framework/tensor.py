@@ -38,6 +38,8 @@ def to_array(value, dtype):
         raise ValueError("None values not supported.")
     if isinstance(value, (Tensor, _headrace.Operation)):
         raise TypeError("%r is no value but a node of a graph" % (value,))
+    if _is_dlpack_only(value):
+        return to_array(_from_dlpack(value), dtype)
     if isinstance(value, TensorShape):
         value = value.as_list()
     if dtype is None:
@@ -79,6 +81,41 @@ def to_array(value, dtype):
     if want in "iu" and array.dtype == np.uint64 and dtype != np.uint64:
         _check_large_ints(array)
     return array.astype(dtype)
+
+
+def _is_dlpack_only(value):
+    """True for an object whose values NumPy finds by DLPack alone."""
+    kind = type(value)
+    return hasattr(kind, "__dlpack__") and not (
+        hasattr(kind, "__array__") or isinstance(value, np.ndarray))
+
+
+def _from_dlpack(value):
+    """An array over the memory of an object that has __dlpack__. TypeError for
+    what is not in the memory of the CPU, or of a type that NumPy lacks."""
+    kind, number = _device_of_dlpack(value)
+    if kind != _DLPACK_CPU:
+        raise TypeError(
+            "a %s is on the DLPack device (%d, %d), and only values in the "
+            "memory of the CPU, (1, 0), are taken: copy it there first"
+            % (type(value).__name__, kind, number))
+    try:
+        return np.from_dlpack(value)
+    except (BufferError, RuntimeError, ValueError) as e:
+        raise TypeError("a %s cannot be read by DLPack: %s"
+                        % (type(value).__name__, e)) from e
+
+
+_DLPACK_CPU = 1  # kDLCPU
+
+
+def _device_of_dlpack(value):
+    """(type, number) of the device that holds the value."""
+    if not hasattr(type(value), "__dlpack_device__"):
+        raise TypeError("a %s has __dlpack__ and no __dlpack_device__"
+                        % type(value).__name__)
+    kind, number = value.__dlpack_device__()
+    return int(kind), int(number)
 
 
 def _as_array(value, dtype):
@@ -148,6 +185,8 @@ def feed_to_array(value, dtype):
         return to_array(value, dtype)
     if value is None:
         raise ValueError("None values not supported.")
+    if _is_dlpack_only(value):
+        value = _from_dlpack(value)
     try:
         array = np.asarray(value, dtype=dtype)
     except OverflowError:

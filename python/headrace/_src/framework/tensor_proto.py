@@ -83,21 +83,36 @@ def _is_text(values):
 
 def _array(values, dtype):
     kind = None if dtype is None else np.dtype(dtype.as_numpy_dtype)
-    if (dtype == dtypes.bfloat16 and kind == np.uint16
-            and getattr(values, "dtype", None) != np.uint16):
-        # NumPy does not know the type: its bits are the upper half of a
-        # float32's, rounded to even.
-        bits = to_array(values, np.dtype(np.float32)).view(np.uint32)
-        bits = (bits + 0x7fff + ((bits >> 16) & 1)) >> 16
-        return np.asarray(bits.astype(np.uint16))
     return np.asarray(to_array(values, kind))
+
+
+def _bfloat16_bits(array):
+    """The bits of bfloat16 values: the upper half of a float32's, rounded to
+    even."""
+    if array.dtype != np.float32:
+        return array.view(np.uint16)
+    bits = array.view(np.uint32)
+    rounded = (bits + 0x7fff + ((bits >> 16) & 1)) >> 16
+    # A NaN whose lower half alone says so would become infinity.
+    return np.where(np.isnan(array), bits >> 16 | 0x40, rounded).astype(
+        np.uint16)
+
+
+def _bfloat16_values(bits, kind):
+    """bfloat16 values of their bits: those of NumPy's type for them, or
+    float32."""
+    if kind != np.float32:
+        return bits.view(kind)
+    return (bits.astype(np.uint32) << 16).view(np.float32)
 
 
 def _elements(array, dtype):
     flat = array.ravel()
     if dtype == dtypes.string:
         return [s.encode() if isinstance(s, str) else bytes(s) for s in flat]
-    if dtype == dtypes.float16 or dtype == dtypes.bfloat16:
+    if dtype == dtypes.bfloat16:
+        return _bfloat16_bits(flat).tolist()
+    if dtype == dtypes.float16:
         return flat.view(np.uint16).tolist()
     if dtype.is_complex:
         return flat.view(flat.real.dtype).tolist()
@@ -113,6 +128,9 @@ def make_ndarray(tensor):
     if dtype not in _FIELDS:
         raise TypeError("Unsupported tensor type: %d" % tensor.dtype)
     kind = np.dtype(dtype.as_numpy_dtype)
+    if tensor.tensor_content and dtype == dtypes.bfloat16:
+        bits = np.frombuffer(tensor.tensor_content, "<u2").astype(np.uint16)
+        return _bfloat16_values(bits, kind).reshape(shape)
     if tensor.tensor_content:
         flat = np.frombuffer(tensor.tensor_content,
                              kind.newbyteorder("<")).astype(kind)
@@ -121,7 +139,9 @@ def make_ndarray(tensor):
     if dtype == dtypes.string:
         flat = np.empty(len(stored), object)
         flat[:] = stored
-    elif dtype == dtypes.float16 or dtype == dtypes.bfloat16:
+    elif dtype == dtypes.bfloat16:
+        flat = _bfloat16_values(np.array(stored, np.uint16), kind)
+    elif dtype == dtypes.float16:
         flat = np.array(stored, np.uint16).view(kind)
     elif dtype.is_complex:
         part = np.float32 if dtype == dtypes.complex64 else np.float64

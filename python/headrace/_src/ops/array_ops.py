@@ -427,6 +427,8 @@ def _getitem(tensor, key, var=None):
     variable that `tensor` is the value of."""
     if isinstance(key, (list, tuple)):
         keys = list(key)
+    elif isinstance(key, builtins.bool):
+        raise ValueError("mask cannot be scalar.")
     elif (isinstance(key, Tensor) and key.dtype.base_dtype == dtypes.bool_) or (
             isinstance(key, np.ndarray) and key.dtype == bool):
         return boolean_mask(tensor, key)

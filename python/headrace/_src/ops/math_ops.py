@@ -486,7 +486,7 @@ def matmul(a, b, transpose_a=False, transpose_b=False, adjoint_a=False,
                 raise ValueError("Only one of transpose_%s and adjoint_%s can "
                                  "be True." % (side, side))
         a = convert_to_tensor(a, name="a")
-        b = convert_to_tensor(b, dtype_hint=a.dtype.base_dtype, name="b")
+        b = convert_to_tensor(b, name="b")
         rank_a, rank_b = a._rank(), b._rank()
         if rank_a is None or rank_a > 2 or rank_b is None or rank_b > 2:
             if transpose_a:

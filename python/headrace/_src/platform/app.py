@@ -1,36 +1,9 @@
-"""tf.app.run: parses the flags and runs main."""
-import errno
+"""tf.app.run: absl's where absl is installed, as in TensorFlow; our own
+otherwise."""
 import sys
 
+from headrace import _loading
 from headrace._src.platform import flags as _flags
-
-
-def _show_help(message=None, everything=False):
-    out = sys.stderr if message else sys.stdout
-    if message:
-        out.write("FATAL Flags parsing error: %s\n"
-                  "Pass --helpshort or --helpfull to see help on flags.\n"
-                  % message)
-    else:
-        doc = sys.modules["__main__"].__doc__ or "\nUSAGE: %s [flags]\n" % (
-            sys.argv[0])
-        out.write(doc.rstrip() + "\n\nflags:\n\n")
-        help_text = (_flags.FLAGS.get_help() if everything
-                     else _flags.FLAGS.main_module_help())
-        out.write(help_text + "\n")
-    sys.exit(1)
-
-
-def _wants_help(argv):
-    """Which help the command line asks for, if any."""
-    for arg in argv[1:]:
-        if arg == "--":
-            return None
-        name = arg.lstrip("-")
-        if arg.startswith("-") and name in ("help", "h", "helpshort", "helpfull",
-                                            "?") and name not in _flags.FLAGS:
-            return name
-    return None
 
 
 def run(main=None, argv=None):
@@ -38,20 +11,17 @@ def run(main=None, argv=None):
     with main(arguments that are no flags).
 
     `main` is by default the function of this name in the program. --help prints
-    the flags of the program, --helpfull those of all modules. A command line
-    that is wrong ends the program with status 1."""
-    argv = list(argv or sys.argv)
+    the flags of the program, --helpfull those of all modules. A flag that nobody
+    defined is left to main; any other command line that is wrong ends the
+    program with status 1. With absl installed, flags that were defined by
+    absl.flags are parsed too."""
     main = main or sys.modules["__main__"].main
-    asked = _wants_help(argv)
-    if asked is not None:
-        _show_help(everything=asked == "helpfull")
-    try:
-        rest = _flags.FLAGS(argv, known_only=True)
-    except _flags.Error as error:
-        _show_help(message=str(error))
-    try:
-        sys.exit(main(rest))
-    except OSError as error:
-        if error.errno == errno.EPIPE:
-            sys.exit(1)
-        raise
+    if _flags.IS_ABSL:
+        from absl import app
+        app.run(main=main, argv=argv, flags_parser=_tolerate_unknown)
+    else:
+        _loading.load("_src.platform.own_app").run(main, argv)
+
+
+def _tolerate_unknown(argv):
+    return _flags.FLAGS(sys.argv if argv is None else argv, known_only=True)

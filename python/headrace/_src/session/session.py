@@ -10,7 +10,6 @@ from headrace._src.framework import graph as _graph
 from headrace._src.framework.default_session import default_sessions
 
 
-
 class _DeviceAttributes(collections.namedtuple(
         "_DeviceAttributes",
         ["name", "device_type", "memory_limit_bytes", "incarnation"])):
@@ -33,6 +32,15 @@ def _own_message(message, name):
         return message
     return _headrace.message_class(name).FromString(
         message.SerializeToString())
+
+
+# Makes the ConfigProto of sessions that are given none, if tf.config changed it.
+_default_config = None
+
+
+def set_default_config(make):
+    global _default_config
+    _default_config = make
 
 
 class Session:
@@ -58,6 +66,8 @@ class Session:
             if not isinstance(config, _headrace.Message):
                 raise TypeError("config must be a tf.ConfigProto, but got %s"
                                 % type(config))
+        elif _default_config is not None:
+            config = _default_config()
         self._graph = graph
         self._target = target
         self._config = config
@@ -163,6 +173,12 @@ class Session:
             fetches, dict(feed_shapes))
         return MemoryPlan(peak, total, [_Block(*b) for b in blocks], unknown)
 
+    def __repr__(self):
+        return "<tf.%s of %d nodes%s%s>" % (
+            type(self).__name__, self._graph._num_nodes(),
+            " on " + self._target if self._target else "",
+            ", closed" if self._closed else "")
+
     def partial_run_setup(self, fetches, feeds=None):
         """Begins a run whose feeds and fetches come in several calls: declares
         all of them, and returns a handle for partial_run."""
@@ -243,6 +259,27 @@ class Session:
 
 
 BaseSession = Session
+
+
+def explain(sess, fetches, feed_dict=None):
+    """How `sess` runs `fetches`, as text: what the command `headrace explain`
+    prints. For each convolution, the algorithms that can compute it, the time
+    that is predicted for each on one core, the time that was measured, if the
+    session's ConfigProto.headrace.conv_tuning asks for it, and which one is
+    chosen; what each graph pass changed; and the memory that the tensors of a
+    run take.
+
+        print(tf.headrace.explain(sess, logits, {images: batch}))
+
+    `fetches` and `feed_dict` are those of sess.run. The step is run twice, so
+    ops that change variables do so twice. Raises what sess.run raises, and
+    NotImplementedError for a session on a server."""
+    sess._check_open()
+    if sess._target:
+        raise NotImplementedError(
+            "tf.headrace.explain works on sessions of this process, and this "
+            "one is on %r: make a tf.Session() on the same graph" % sess._target)
+    return sess._core.explain(fetches, feed_dict)
 
 
 class _Default:
