@@ -158,7 +158,7 @@ def ray(jobs, program, address=None):
     """Runs `program` as tasks of a Ray cluster, and waits for those of the last
     job. The exit statuses by (job, index)."""
     try:
-        import ray as engine
+        import ray as engine  # type: ignore[import-not-found]
     except ImportError:
         raise RuntimeError("Ray is not installed: pip install ray") from None
     tasks = _tasks(jobs)
