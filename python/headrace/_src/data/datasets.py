@@ -61,7 +61,12 @@ def dataset_spec(function, what):
 
 class Dataset(Typed):
     """A sequence of elements. Made by the class's functions below, and from
-    other datasets by its methods."""
+    other datasets by its methods.
+
+    Elements are nested tuples and dicts of Tensors and SparseTensors;
+    output_types and output_shapes tell their dtypes and shapes. TypeError or
+    ValueError for functions whose results do not fit; a run of an iterator
+    raises OutOfRangeError at the end."""
 
     def __init__(self, variant_tensor, spec):
         self._variant_tensor = variant_tensor

@@ -20,7 +20,10 @@ class Dense(KernelLayer):
     """activation(inputs x kernel + bias) over the last dimension of the
     inputs, whose size must be known. Weights: `kernel` [inputs, units] and
     `bias` [units]. TypeError for a type that is not of real or complex
-    numbers."""
+    numbers.
+
+    The result is [..., units] of the inputs' type. ValueError if the last
+    dimension is not known, or another one in the next call."""
 
     def __init__(self, units, activation=None, use_bias=True,
                  kernel_initializer="glorot_uniform", bias_initializer="zeros",

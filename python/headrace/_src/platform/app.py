@@ -39,7 +39,10 @@ def run(main=None, argv=None):
 
     `main` is by default the function of this name in the program. --help prints
     the flags of the program, --helpfull those of all modules. A command line
-    that is wrong ends the program with status 1."""
+    that is wrong ends the program with status 1.
+
+    There are no shapes and dtypes here. An exception of `main` goes through;
+    otherwise SystemExit is raised with what main returns."""
     argv = list(argv or sys.argv)
     main = main or sys.modules["__main__"].main
     asked = _wants_help(argv)
