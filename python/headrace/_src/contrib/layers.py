@@ -696,8 +696,16 @@ def unit_norm(inputs, dim, epsilon=1e-7, scope=None):
         if dim < 0 or dim >= rank:
             raise ValueError("dim must be positive but smaller than the input "
                              "rank.")
-        return _math.div(inputs, _math.sqrt(epsilon + _math.reduce_sum(
-            _math.square(inputs), dim, keepdims=True)))
+        lengths = _math.sqrt(epsilon + _math.reduce_sum(
+            _math.square(inputs), dim, keepdims=True))
+        # The nodes of TensorFlow, which does not broadcast here.
+        repeats = [_array.ones([dim], dtypes.int32)] if dim > 0 else []
+        repeats.append(_array.strided_slice(_array.shape(inputs), [dim],
+                                            [dim + 1]))
+        if dim < rank - 1:
+            repeats.append(_array.ones([rank - 1 - dim], dtypes.int32))
+        return _math.div(inputs, _array.tile(lengths,
+                                             _array.concat(repeats, 0)))
 
 
 def _scope_of(layer, default):

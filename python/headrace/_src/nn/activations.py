@@ -69,14 +69,22 @@ def _softmax(op, logits, axis, dim, default, name):
             "is the number of dimensions in the input." % (axis, -n, n, n))
     if axis == -1 or (n is not None and axis == n - 1):
         return op(logits, name=name)
-    with name_scope(name, default, [logits]) as scope:
-        if n is None:
-            raise ValueError("%s over axis %d needs a known rank"
-                             % (default, axis))
-        order = list(range(n))
-        order[axis], order[-1] = order[-1], order[axis]
-        return _raw.Transpose(op(_raw.Transpose(logits, order)), order,
-                              name=scope)
+    if n is None:
+        raise ValueError("%s over axis %d needs a known rank" % (default, axis))
+    # The last dimension and `axis` change places, by TensorFlow's nodes.
+    rank = _array.rank(logits)
+    axis = (axis + rank if axis < 0 else axis) % n
+    whole_rank = _array.rank(logits)
+    out = op(_swapped(logits, axis, _raw.Sub(whole_rank, 1)))
+    out = _swapped(out, axis, _raw.Sub(whole_rank, 1), name)
+    out.set_shape(logits.get_shape())
+    return out
+
+
+def _swapped(x, axis, last, name=None):
+    order = _array.concat([_math.range(axis), [last],
+                           _math.range(axis + 1, last), [axis]], 0)
+    return _array.transpose(x, order, name=name or "transpose")
 
 
 def softmax(logits, axis=None, name=None, dim=None):

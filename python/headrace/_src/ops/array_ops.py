@@ -408,8 +408,13 @@ def stack(values, axis=0, name="stack"):
 
 
 def parallel_stack(values, name="parallel_stack"):
-    """stack along axis 0."""
-    return stack(values, name=name)
+    """stack along axis 0, of values with known shapes."""
+    with name_scope(name):
+        values = [convert_to_tensor(v) for v in values]
+        whole = TensorShape([len(values)]).concatenate(values[0].get_shape())
+        whole.assert_is_fully_defined()
+        return _raw.ParallelConcat([expand_dims(v, 0) for v in values],
+                                   shape=whole)
 
 
 def unstack(value, num=None, axis=0, name="unstack"):
@@ -659,9 +664,49 @@ def gather_nd(params, indices, name=None, batch_dims=0):
 
 
 def batch_gather(params, indices, name=None):
-    indices = convert_to_tensor(indices)
-    return gather(params, indices, axis=indices._rank() - 1,
-                  batch_dims=indices._rank() - 1, name=name)
+    """Of each example its own elements: params[i, indices[i]].
+
+    `params`: of any type, [batch, n, ...]; `indices`: int32 or int64 [batch,
+    m], or with more dimensions in front of both. ValueError for indices of
+    unknown rank or of a higher one than params; InvalidArgumentError in the run
+    for an index out of range."""
+    with name_scope(name, "BatchGather", [params, indices]):
+        indices = convert_to_tensor(indices, name="indices")
+        params = convert_to_tensor(params, name="params")
+        rank = indices._rank()
+        if rank is None:
+            raise ValueError(
+                "batch_gather does not allow indices with unknown shape.")
+        if rank == 0 or (params._rank() or rank) < rank:
+            raise ValueError("params of rank %s cannot be gathered by indices "
+                             "of rank %d" % (params._rank(), rank))
+        return _gather_of_each(params, indices, rank - 1)
+
+
+def _gather_of_each(params, indices, batch_dims):
+    """batch_gather by way of flat params, as TensorFlow makes it."""
+    params_shape, indices_shape = shape(params), shape(indices)
+    kind = indices.dtype.base_dtype
+    flat, stride = indices, ones((), dtype=kind)
+    sizes = _raw.Cast(params_shape, DstT=kind)
+    for dim in range(batch_dims, 0, -1):
+        count = sizes[dim - 1]
+        stride *= sizes[dim]
+        start = zeros((), dtype=kind)
+        offsets = _raw.Range(start, count, ones((), dtype=kind)) * stride
+        flat += reshape(offsets, stack([1] * (dim - 1) + [count] + [1] * (
+            indices._rank() - dim)))
+    flat = reshape(flat, [-1])
+    inner = params_shape[batch_dims + 1:]
+    rows = _raw.Prod(params_shape[:batch_dims + 1], [0])
+    out = gather(reshape(params, concat([[rows], inner], 0)), flat)
+    out = reshape(out, concat([indices_shape, inner], 0))
+    outer = indices.get_shape()[:batch_dims].merge_with(
+        params.get_shape()[:batch_dims])
+    out.set_shape(outer.concatenate(
+        indices.get_shape()[batch_dims:]).concatenate(
+            params.get_shape()[batch_dims + 1:]))
+    return out
 
 
 def where(condition, x=None, y=None, name=None):

@@ -9,8 +9,9 @@ from headrace._src.framework import dtypes
 from headrace._src.framework.graph import name_scope
 from headrace._src.framework.indexed_slices import IndexedSlices
 from headrace._src.framework.tensor import (
-    constant, convert_to_tensor, is_tensor)
+    constant, convert_to_tensor)
 from headrace._src.framework.tensor_shape import TensorShape
+from headrace._src.ops import array_ops as _array
 from headrace._src.ops.array_ops import _renamed
 
 _count = builtins.range
@@ -380,14 +381,14 @@ def conj(x, name=None):
 # Reductions.
 
 def _axis(x, axis, reduction_indices):
-    """The axes to reduce, as what the op takes."""
+    """The axes to reduce, as what the op takes. Those of a value that is no
+    tensor yet are counted by nodes, as in TensorFlow."""
     axis = _renamed("axis", axis, "reduction_indices", reduction_indices)
     if axis is not None:
         return axis
-    rank = x._rank()
-    if rank is not None:
-        return constant(np.arange(rank), dtype=dtypes.int32)
-    return _raw.Range(0, _raw.Rank(x), 1, name="range")
+    if isinstance(x, Tensor) and x._rank() is not None:
+        return constant(np.arange(x._rank()), dtype=dtypes.int32)
+    return range(0, _array.rank(x))
 
 
 def _keep(keepdims, keep_dims):
@@ -398,16 +399,16 @@ def _keep(keepdims, keep_dims):
     return bool(keepdims)
 
 
-def _reduction(op_type, doc, kind=None, types="numbers, also complex"):
-    """A reduction op as a function. `kind`: the input's type, if only one is
-    allowed."""
+def _reduction(op_type, doc, types="numbers, also complex"):
+    """A reduction op as a function. `types`: those of the input, in words."""
     op = getattr(_raw, op_type)
 
     def reduce(input_tensor, axis=None, keepdims=None, name=None,
                reduction_indices=None, keep_dims=None):
-        x = convert_to_tensor(input_tensor,
-                              None if is_tensor(input_tensor) else kind)
         keep = _keep(keepdims, keep_dims)
+        x = input_tensor
+        if isinstance(x, IndexedSlices):
+            x = convert_to_tensor(x)
         out = op(x, _axis(x, axis, reduction_indices), keep_dims=keep,
                  name=name)
         if axis is None and reduction_indices is None and not keep:
@@ -433,9 +434,9 @@ reduce_max = _reduction("Max", "The largest element over dimensions.",
 reduce_min = _reduction("Min", "The smallest element over dimensions.",
                         types="real numbers")
 reduce_all = _reduction("All", "Logical and over dimensions of a bool tensor.",
-                        dtypes.bool_, "bools")
+                        "bools")
 reduce_any = _reduction("Any", "Logical or over dimensions of a bool tensor.",
-                        dtypes.bool_, "bools")
+                        "bools")
 for _n in ("sum", "mean", "prod", "max", "min", "all", "any"):
     _f = globals()["reduce_" + _n]
     _f.__name__ = _f.__qualname__ = "reduce_" + _n

@@ -156,10 +156,11 @@ def random_gamma(shape, alpha, beta=None, dtype=dtypes.float32, seed=None,
         beta = convert_to_tensor(1 if beta is None else beta, name="beta",
                                  dtype=dtype)
         alpha = alpha + _raw.ZerosLike(beta)
+        seeds = _seeds(seed)
         tiny = constant(2.0 ** -126 if dtype != dtypes.float16 else 2.0 ** -14,
                         dtype)
         return _raw.Maximum(
-            tiny, _raw.RandomGamma(shape, alpha, **_seeds(seed)) / beta)
+            tiny, _raw.RandomGamma(shape, alpha, **seeds) / beta)
 
 
 def multinomial(logits, num_samples, seed=None, name=None, output_dtype=None):
@@ -171,6 +172,7 @@ def multinomial(logits, num_samples, seed=None, name=None, output_dtype=None):
     another rank; TypeError for other types; InvalidArgumentError in the run for
     no classes or a negative number."""
     with name_scope(name, "multinomial", [logits]):
+        logits = convert_to_tensor(logits, name="logits")
         return _raw.Multinomial(
             logits, num_samples,
             output_dtype=output_dtype or dtypes.int64, **_seeds(seed))

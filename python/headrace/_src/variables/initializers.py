@@ -222,7 +222,7 @@ class Identity(Initializer):
         out = _array.eye(whole[0], whole[1], dtype=dtype or self.dtype)
         if partition_info is not None:
             out = _array.slice(out, partition_info.var_offset, shape)
-        return out if self.gain == 1.0 else self.gain * out
+        return self.gain * out
 
 
 class Orthogonal(Initializer):
