@@ -20,7 +20,11 @@ import typing as _t
 from headrace._typing import (
     DTypeLike as _DTypeLike, ShapeLike as _ShapeLike, TensorLike as _TensorLike)
 '''
-NATIVE = "from headrace._headrace import Operation as _Operation, Tensor as _Tensor\n"
+NATIVE = """from headrace._headrace import Operation as _Operation, Tensor as _Tensor
+from headrace._src.framework.dtypes import DType as _DType
+from headrace._src.ops.sparse_tensor import SparseTensor as _SparseTensor
+from headrace._src.variables.base import Variable as _Variable
+"""
 TYPING = '''"""The types of arguments, by what they become."""
 import typing
 
@@ -36,6 +40,88 @@ ATTRS = {"input": "_TensorLike", "int": "_b.int", "float": "_b.float",
          "bool": "_b.bool", "string": "_b.str | _b.bytes",
          "type": "_DTypeLike", "shape": "_ShapeLike", "tensor": "_TensorLike"}
 BY_NAME = {"name": "_b.str | None", "dtype": "_DTypeLike", "shape": "_ShapeLike"}
+
+# What functions that are written by hand return: all of a module, but for those
+# with a line of their own. What is not here, or may be several things, is Any.
+RESULTS = {
+    "contrib.layers": ("_Tensor", "repeat stack dropout batch_norm"),
+    "contrib.more_layers": ("_Tensor", "bow_encoder dense_to_sparse embed_sequence"),
+    "image.boxes": ("_Tensor", """
+        combined_non_max_suppression non_max_suppression_padded
+        non_max_suppression_with_scores sample_distorted_bounding_box"""),
+    "image.codecs": ("_Tensor", ""),
+    "image.colors": ("_Tensor", ""),
+    "image.transforms": ("_Tensor", ""),
+    "layers.functions": ("_Tensor", ""),
+    "losses.losses": ("_Tensor", """
+        add_loss compute_weighted_loss get_losses get_regularization_loss
+        get_regularization_losses get_total_loss"""),
+    "metrics.means": ("_b.tuple[_t.Any, _t.Any]", ""),
+    "nn.activations": ("_Tensor", "dropout top_k"),
+    "nn.conv": ("_Tensor", """
+        fractional_avg_pool fractional_max_pool max_pool_with_argmax"""),
+    "nn.losses": ("_Tensor", ""),
+    "ops.array_ops": ("_Tensor", """
+        broadcast_static_shape get_static_value no_op shape_n split unstack
+        where where_v2"""),
+    "ops.blocks": ("_Tensor", "required_space_to_batch_paddings"),
+    "ops.contractions": ("_Tensor", ""),
+    "ops.math_ops": ("_Tensor", """
+        abs bessel_i0e bessel_i1e cast div divide erf negative scalar_mul sign
+        square sqrt tanh to_bfloat16 to_double to_float to_int32 to_int64
+        truediv"""),
+    "ops.random_ops": ("_Tensor", "get_seed set_random_seed"),
+}
+RESULT = {
+    "framework.dtypes:as_dtype": "_DType",
+    "framework.graph:get_default_graph": "_Graph",
+    "framework.tensor:constant": "_Tensor",
+    "framework.tensor:convert_to_tensor": "_Tensor",
+    "nn.embeddings:embedding_lookup": "_Tensor",
+    "nn.normalization:batch_normalization": "_Tensor",
+    "nn.normalization:l2_normalize": "_Tensor",
+    "nn.normalization:local_response_normalization": "_Tensor",
+    "nn.normalization:moments": "_b.tuple[_Tensor, _Tensor]",
+    "ops.array_ops:no_op": "_Operation",
+    "ops.array_ops:shape_n": "_b.list[_Tensor]",
+    "ops.array_ops:split": "_b.list[_Tensor]",
+    "ops.array_ops:unstack": "_b.list[_Tensor]",
+    "ops.array_ops:where": "_Tensor",
+    "ops.clipping:clip_by_global_norm": "_b.tuple[_b.list[_t.Any], _Tensor]",
+    "ops.clipping:global_norm": "_Tensor",
+    "ops.sparse_tensor:sparse_placeholder": "_SparseTensor",
+    "sparse.sparse_ops:sparse_reorder": "_SparseTensor",
+    "sparse.sparse_ops:sparse_tensor_dense_matmul": "_Tensor",
+    "sparse.sparse_ops:sparse_tensor_to_dense": "_Tensor",
+    "sparse.sparse_ops:sparse_to_dense": "_Tensor",
+    "training.checkpoint_management:latest_checkpoint": "_b.str | None",
+    "training.gradients:gradients": "_b.list[_t.Any]",
+    "training.summary:histogram": "_Tensor",
+    "training.summary:image": "_Tensor",
+    "training.summary:scalar": "_Tensor",
+    "variables.scopes:get_variable": "_Variable",
+    "variables.variables:all_variables": "_b.list[_Variable]",
+    "variables.variables:global_variables": "_b.list[_Variable]",
+    "variables.variables:global_variables_initializer": "_Operation",
+    "variables.variables:initialize_all_variables": "_Operation",
+    "variables.variables:local_variables": "_b.list[_Variable]",
+    "variables.variables:local_variables_initializer": "_Operation",
+    "variables.variables:tables_initializer": "_Operation",
+    "variables.variables:trainable_variables": "_b.list[_Variable]",
+    "variables.variables:variables_initializer": "_Operation",
+}
+# Of a SparseTensor these make a SparseTensor, of all else a Tensor.
+OF_EACH = {"ops.math_ops:" + name for name in (
+    "abs bessel_i0e bessel_i1e erf negative sign square sqrt tanh").split()}
+# The types of what tensors, operations and variables have.
+MEMBERS = {
+    "device": "_b.str", "dtype": "_DType", "graph": "_Graph", "initializer": "Operation",
+    "inputs": "_t.Any", "name": "_b.str", "op": "Operation", "shape": "_TensorShape",
+    "type": "_b.str"}
+MEMBER_TYPES = """from headrace._src.framework.dtypes import DType as _DType
+from headrace._src.framework.graph import Graph as _Graph
+from headrace._src.framework.tensor_shape import TensorShape as _TensorShape
+"""
 
 
 def is_name(text):
@@ -84,12 +170,25 @@ def arguments(signature):
     return ", ".join(parts)
 
 
-def function(name, value):
+def result_of(home):
+    """The type of what the function `home`, module:name, returns."""
+    module, _, name = home.partition(":")
+    type_, others = RESULTS.get(module, ("_t.Any", ""))
+    return RESULT.get(home, "_t.Any" if name in others.split() else type_)
+
+
+def function(name, value, home):
+    """The stub of a function that is written by hand in `home`, module:name."""
     try:
         text = arguments(inspect.signature(value))
     except (TypeError, ValueError):
         text = "*args: _t.Any, **kwargs: _t.Any"
-    return "def %s(%s) -> _t.Any: ...\n" % (name, text)
+    if home in OF_EACH:
+        first = next(iter(inspect.signature(value).parameters))
+        of_sparse = text.replace(first + ": _t.Any", first + ": _SparseTensor", 1)
+        return "".join("@_t.overload\ndef %s(%s) -> %s: ...\n" % (name, *both)
+                       for both in ((of_sparse, "_SparseTensor"), (text, "_Tensor")))
+    return "def %s(%s) -> %s: ...\n" % (name, text, result_of(home))
 
 
 def attr_type(kind):
@@ -150,14 +249,15 @@ class Ops:
         return "def %s(%s) -> %s: ...\n" % (name, ", ".join(parts), result)
 
 
-# The operators of tensors.
+# Classes whose members have types, and the operators of these.
+NODES = ("Tensor", "Operation", "Variable")
 OPERATORS = [prefix + name for prefix in ("", "r") for name in (
     "add sub mul truediv floordiv mod pow matmul and or xor").split()] + [
         "neg", "abs", "invert", "lt", "le", "gt", "ge"]
 
 
 def native_class(name, cls):
-    """A class that is written in C++, and what Python adds to it."""
+    """A class that has members which mypy does not see in its source."""
     lines = ["class %s:\n" % name]
     operators = {"__%s__" % n for n in OPERATORS}
     for member in sorted({*vars(cls), "__array_priority__", "__repr__",
@@ -166,12 +266,15 @@ def native_class(name, cls):
                       "__eq__", "__ne__", "__hash__", "__nb_signature__",
                       "__getattr__"):
             continue
-        if name == "Tensor" and member in operators:
+        if name in NODES and member in operators:
             unary = member in ("__neg__", "__abs__", "__invert__")
             lines.append("    def %s(self%s) -> Tensor: ...\n" % (
                 member, "" if unary else ", other: _t.Any"))
+        elif name == "Tensor" and member == "__getitem__":
+            lines.append("    def __getitem__(self, item: _t.Any) -> Tensor: ...\n")
         else:
-            lines.append("    %s: _t.Any\n" % member)
+            type_ = MEMBERS.get(member) if name in NODES else None
+            lines.append("    %s: %s\n" % (member, type_ or "_t.Any"))
     lines.append("    def __init__(self, *args: _t.Any, **kwargs: _t.Any) -> None: ...\n")
     if name in ("Message", "MapField", "RepeatedField"):
         lines.append("    def __getattr__(self, name: _b.str) -> _t.Any: ...\n")
@@ -180,7 +283,7 @@ def native_class(name, cls):
 
 def native_stub(native):
     text = '"""The part of the package that is written in C++."""\n'
-    text += "import builtins as _b\nimport typing as _t\n\n"
+    text += "import builtins as _b\nimport typing as _t\n\n" + MEMBER_TYPES + "\n"
     for name, value in sorted(vars(native).items()):
         if name.startswith("__") or not is_name(name):
             continue
@@ -191,6 +294,16 @@ def native_stub(native):
         else:
             text += "%s: _t.Any\n" % name
     return text
+
+
+def variable_stub(base):
+    """Variables: their operators are those of tensors."""
+    text = '"""%s"""\nimport builtins as _b\nimport typing as _t\n\n' % (
+        inspect.getdoc(base).partition("\n")[0])
+    text += "from headrace._headrace import Operation, Tensor\n" + MEMBER_TYPES + "\n"
+    text += native_class("Variable", base.Variable).replace(
+        "    def __init__", "    def __getattr__(self, name: _b.str) -> _t.Any: ...\n    def __init__")
+    return text + "def __getattr__(name: _b.str) -> _t.Any: ...\n"
 
 
 def messages_stub(messages, names):
@@ -235,7 +348,7 @@ def raw_ops_stub(raw_ops, ops):
 def space_stub(space, module, table, spaces, ops):
     """The stub of a namespace."""
     title = "tf.%s." % space if space else "A dataflow runtime with the interface of TensorFlow 1.x."
-    text = HEAD % title + NATIVE
+    text = HEAD % title + NATIVE + "from headrace._src.framework.graph import Graph as _Graph\n"
     prefix = space + "." if space else ""
     inner = sorted(s[len(prefix):] for s in spaces
                    if s and s.startswith(prefix) and "." not in s[len(prefix):])
@@ -257,7 +370,11 @@ def space_stub(space, module, table, spaces, ops):
             body.append(line)
         elif inspect.isfunction(value):
             if name not in ("install",) or space != "compat":
-                body.append(function(name, value))
+                body.append(function(name, value, "%s:%s" % (home, original)))
+        elif type(value).__name__ == "DType":
+            body.append("%s: _DType\n" % name)
+        elif type(value) in (bool, int, float, str):
+            body.append("%s: _b.%s\n" % (name, type(value).__name__))
         else:
             source = "headrace." + ("" if home == "_headrace" else "_src.") + home
             imports.append("from %s import %s as %s\n" % (source, original, name))
@@ -291,6 +408,8 @@ def write(folder):
     save("_typing.pyi", TYPING)
     save("_headrace.pyi", native_stub(native))
     save("raw_ops.pyi", raw_ops_stub(raw_ops, ops))
+    save("_src/variables/base.pyi", variable_stub(
+        importlib.import_module("headrace._src.variables.base")))
     save("_src/framework/messages.pyi", messages_stub(messages, names))
     for space in _api.NAMES:
         module = headrace

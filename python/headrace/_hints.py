@@ -6,7 +6,7 @@ import re
 from headrace import _packages, raw_ops
 from headrace._api import NAMES
 from headrace._interface import NAMES as TENSORFLOW
-from headrace._left_out import OPS, nearest, replaced
+from headrace._left_out import NEAREST, OPS, nearest, replaced
 from headrace._names import table
 
 
@@ -20,7 +20,8 @@ def message(space, name):
     for the rest, which name may have been meant."""
     if name in _packages.homes(space) and not _packages.is_installed():
         return _packages.message(_full(space, name))
-    if name in TENSORFLOW.get(space, "").split():
+    if name in TENSORFLOW.get(space, "").split() or (
+            _full(space, name) in NEAREST):
         return _unsupported(_full(space, name))
     text = "module %r has no attribute %r" % (
         "headrace." + space if space else "headrace", name)

@@ -38,7 +38,8 @@ _TEXTS = {
     "Maximum": "The larger of x and y, elementwise; shapes broadcast.",
     "Minimum": "The smaller of x and y, elementwise; shapes broadcast.",
     "Mul": "x * y, elementwise; shapes broadcast.",
-    "ReadFile": "The bytes of a file. NotFound if there is none.",
+    "ReadFile": "The bytes of a file; both are scalar strings. NotFoundError in the "
+                "run if there is none.",
     "Rsqrt": "1 / sqrt(x), elementwise.",
     "Selu": "scale * alpha * (exp(x) - 1) for x < 0, scale * x otherwise.",
     "Sigmoid": "1 / (1 + exp(-x)), elementwise.",
@@ -61,4 +62,7 @@ def text(function):
         lines += ["", found.group(1)]
         if found.group(2):
             lines += ["  " + attr for attr in found.group(2).split("; attr=")]
+        if not found.group(1).startswith("->"):
+            lines += ["", "TypeError for other types, ValueError for shapes that "
+                      "do not fit."]
     return "\n".join(lines)

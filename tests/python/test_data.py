@@ -475,3 +475,26 @@ def test_a_function_may_return_a_list(value, types, first):
     assert str(dataset.output_types) == types
     got = values(dataset)[0]
     assert got == first, got
+
+
+@pytest.mark.parametrize("first, function, shape", [
+    (lambda: tf.zeros([2]), lambda a, b: a + 1, [2]),
+    (lambda: tf.zeros([2]), lambda a, b: tf.placeholder_with_default(a, [None]),
+     [None]),
+    (lambda: tf.placeholder_with_default([1.], [None]),
+     lambda a, b: tf.ones([1]), [None])])
+def test_the_shape_of_a_reduced_state(first, function, shape):
+    with tf.Graph().as_default():
+        out = Dataset.range(3).reduce(first(), function)
+        assert out.shape.as_list() == shape
+
+
+def test_element_spec():
+    with tf.Graph().as_default():
+        dataset = Dataset.from_tensors({
+            "a": tf.zeros([2]), "b": tf.SparseTensor([[0]], [1], [2])})
+        assert dataset.batch(2).element_spec == {
+            "a": tf.TensorSpec([None, 2], tf.float32),
+            "b": tf.SparseTensorSpec([None, 2], tf.int32)}
+        with pytest.raises(NotImplementedError, match="element_spec"):
+            Dataset.range(3).window(2).element_spec

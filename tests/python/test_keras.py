@@ -264,3 +264,18 @@ def test_a_session_initializes_variables_of_both_kinds(use_resource):
         keras.backend.get_session()
         assert session.run(given).tolist() == [5., 6.]
         assert session.run(mine).tolist() == [3.]
+
+
+def test_output_shape_after_further_calls():
+    layers = tf.keras.layers
+    with tf.Graph().as_default():
+        model = tf.keras.Sequential([layers.Dense(3, input_shape=(2,))])
+        model(tf.ones([5, 2]))
+        assert model.output_shape == (None, 3)
+        dense = layers.Dense(3)
+        for size in (2, 2):
+            dense(tf.ones([size, 2]))
+        assert dense.output_shape == (2, 3)
+        dense(tf.ones([4, 2]))
+        with pytest.raises(AttributeError, match="multiple inbound nodes"):
+            dense.output_shape

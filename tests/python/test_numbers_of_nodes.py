@@ -3,6 +3,7 @@ are the numbers of the nodes before them, so a program gets the same numbers as
 there only if the numbers of nodes agree. Recorded with TensorFlow 1.15.5."""
 import os
 
+import numpy
 import pytest
 
 import headrace as tf
@@ -43,7 +44,8 @@ def cells():
 # What the expressions of numbers_of_nodes.tsv use.
 C, I, L, M, N = (tf.contrib.layers, tf.image, tf.layers, tf.metrics,  # noqa: E741
                  tf.nn)
-R, S, T = tf.nn.rnn_cell, tf.losses, tf.train
+Q, R, S, T = tf.contrib.seq2seq, tf.nn.rnn_cell, tf.losses, tf.train
+np = numpy
 CELL = tf.nn.rnn_cell
 CONTRIB = tf.contrib.layers
 CASES = [

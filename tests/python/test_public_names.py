@@ -478,3 +478,16 @@ def test_what_modules_register_is_there_first():
             slices = tf.IndexedSlices(x, [0, 2], [3])
             assert session.run(tf.convert_to_tensor(slices)).tolist() == [
                 1, 0, 2]""")
+
+
+@pytest.mark.parametrize("space, name", [
+    ("contrib", name) for name in (
+        "all_reduce gan hooks kfac nccl tensorrt text").split()] + [
+    ("contrib.losses", "metric_learning"), ("contrib.rnn", "GridLSTMCell")])
+def test_what_is_left_out_of_contrib(space, name):
+    module = tf
+    for part in space.split("."):
+        module = getattr(module, part)
+    with pytest.raises(AttributeError, match="tf.%s.%s is not supported yet; use "
+                       "instead" % (space, name)):
+        getattr(module, name)

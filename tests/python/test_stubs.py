@@ -4,6 +4,8 @@ import ast
 import importlib.util
 import inspect
 import pathlib
+import re
+import sys
 
 import pytest
 
@@ -99,6 +101,39 @@ def test_messages(stubs):
     assert fields["allow_soft_placement"] == "_b.bool"
     assert fields["inter_op_parallelism_threads"] == "_b.int"
     assert "gpu_options" in fields
+
+
+TYPES = [
+    ("x", "Tensor"), ("tf.matmul(x, w)", "Tensor"),
+    ("tf.reduce_mean(x)", "Tensor"), ("tf.exp(x)", "Tensor"),
+    ("tf.layers.dense(x, 3)", "Tensor"), ("x[:, 0] + 1", "Tensor"),
+    ("w", "Variable"), ("1 - w", "Tensor"), ("tf.Variable(1.)", "Variable"),
+    ("tf.square(x)", "Tensor"), ("tf.square(sparse)", "SparseTensor"),
+    ("tf.float32", "DType"), ("x.dtype", "DType"), ("x.shape", "TensorShape"),
+    ("x.op", "Operation"), ("tf.global_variables_initializer()", "Operation"),
+    ("tf.get_default_graph()", "Graph"), ("tf.Session()", "Session"),
+    ("tf.split(x, 3)", "list[Tensor]"),
+    ("tf.nn.moments(x, [0])", "tuple[Tensor, Tensor]"),
+]
+PROGRAM = """import headrace as tf
+x = tf.placeholder(tf.float32, [None, 3])
+w = tf.get_variable("w", [3, 2])
+sparse = tf.sparse_placeholder(tf.float32)
+"""
+
+
+def test_types_that_mypy_finds(tmp_path):
+    api = pytest.importorskip("mypy.api")
+    program = tmp_path / "program.py"
+    program.write_text(PROGRAM + "".join(
+        "reveal_type(%s)\n" % expression for expression, _ in TYPES))
+    out, err, status = api.run([
+        "--python-executable", sys.executable, "--no-error-summary",
+        "--cache-dir", str(tmp_path / "cache"), str(program)])
+    assert status == 0, out + err
+    found = [re.sub(r"(?:\w+\.)+(\w+)", r"\1", type_).replace("builtins.", "")
+             for type_ in re.findall(r'Revealed type is "(.*)"', out)]
+    assert found == [type_ for _, type_ in TYPES]
 
 
 def test_the_package_says_that_it_has_types():

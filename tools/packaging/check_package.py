@@ -104,11 +104,26 @@ def install_interpreter(root, python):
 def check_wheel(wheel, root, python):
     inside = install_interpreter(root, python)
     site = root / "site"
-    run(python, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--only-binary=:all:", "--target", site, wheel)
+    run(python, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--only-binary=:all:", "--target", site, wheel,
+        "pillow")
     for name in ("libstdc++.so.6", "libgcc_s.so.1"):  # NumPy's
         shutil.copy(output("gcc", f"-print-file-name={name}").strip(), root / "lib/x86_64-linux-gnu" / name)
     shutil.copy(CLIENTS / "client.py", root)
-    expect_42(wheel.name, in_root(root, inside, "/client.py", PYTHONHOME="/python", PYTHONPATH="/site"))
+    paths = {"PYTHONHOME": "/python", "PYTHONPATH": "/site"}
+    expect_42(wheel.name, in_root(root, inside, "/client.py", **paths))
+    run_example(root, inside, paths)
+
+
+def run_example(root, inside, paths):
+    """examples/conv2d.py, which reads a photo with Pillow."""
+    example = root / "examples"
+    (example / "photos").mkdir(parents=True)
+    shutil.copy(ROOT / "examples/conv2d.py", example)
+    shutil.copy(ROOT / "examples/photos/cat.png", example / "photos")
+    text = in_root(root, inside, "/examples/conv2d.py", **paths)
+    if "float32" not in text or "Conv2DOp" not in text:
+        sys.exit(f"examples/conv2d.py printed {text!r}, wanted the node of Conv2D")
+    print("examples/conv2d.py: works", flush=True)
 
 
 def main():

@@ -10,13 +10,13 @@ TB_FILENAME, TB_LINENO, TB_FUNCNAME, TB_CODEDICT = range(4)
 StackFrame = collections.namedtuple(
     "StackFrame", "filename lineno name globals func_start_lineno")
 
-_source_mapper_stacks = collections.defaultdict(list)  # by thread
-_source_filter_stacks = collections.defaultdict(list)
+_source_mapper_stacks: dict = collections.defaultdict(list)  # by thread
+_source_filter_stacks: dict = collections.defaultdict(list)
 
 
 class StackTraceTransform:
     """A context in which extract_stack shows other frames."""
-    _stack_dict = None
+    _stack_dict: dict
     parent = None
 
     def __enter__(self):

@@ -13,7 +13,7 @@ from headrace._src.compat.inspection import getcallargs, getfullargspec
 from headrace._src.platform import tf_logging as logging
 
 _PRINT_DEPRECATION_WARNINGS = True
-_PRINTED_WARNING = {}  # what was warned of
+_PRINTED_WARNING: dict = {}  # what was warned of
 
 DeprecatedArgSpec = collections.namedtuple(
     "DeprecatedArgSpec", ["position", "has_ok_value", "ok_value"])

@@ -11,8 +11,8 @@ KERAS_API_NAME = "keras"
 ESTIMATOR_API_NAME = "estimator"
 SUBPACKAGE_NAMESPACES = [ESTIMATOR_API_NAME]
 
-_Attributes = collections.namedtuple("ExportedApiAttributes",
-                                     ["names", "constants"])
+_Attributes = collections.namedtuple(  # type: ignore[name-match]
+    "ExportedApiAttributes", ["names", "constants"])
 _PREFIXES = {TENSORFLOW_API_NAME: "_tf", ESTIMATOR_API_NAME: "_estimator",
              KERAS_API_NAME: "_keras"}
 API_ATTRS = {api: _Attributes(prefix + "_api_names", prefix + "_api_constants")

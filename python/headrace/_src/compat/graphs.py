@@ -109,7 +109,7 @@ class TensorLike(abc.ABC):
 for _class in Tensor, SparseTensor, IndexedSlices:
     TensorLike.register(_class)
 
-_dense_types = []
+_dense_types: list = []
 
 
 def register_dense_tensor_like_type(tensor_type):

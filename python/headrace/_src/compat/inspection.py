@@ -65,7 +65,7 @@ def getfullargspec(obj):
     spec = _given_spec(decorators)
     if spec is None:
         return inspect.getfullargspec(target)
-    if isinstance(spec, FullArgSpec):
+    if isinstance(spec, inspect.FullArgSpec):
         return spec
     return FullArgSpec(spec.args, spec.varargs, spec.keywords, spec.defaults,
                        [], None, {})

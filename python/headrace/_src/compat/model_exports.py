@@ -44,7 +44,7 @@ class SupervisedOutput(ExportOutput):
     each a pair (value, update) or a Metric, singly or by name. The keys begin
     with "loss", "predictions" and "metrics". ValueError for what has no
     tensors."""
-    _method_name = None
+    _method_name: object = None
 
     def __init__(self, loss=None, predictions=None, metrics=None):
         self.loss = None if loss is None else self._keyed(loss, "loss")

@@ -99,8 +99,8 @@ def get_gradient_function(op):
                           % op_type) from None
 
 
-_shape_functions = {}
-_statistics = {}
+_shape_functions: dict = {}
+_statistics: dict = {}
 
 
 class RegisterShape:

@@ -1,7 +1,7 @@
 """tensorflow.python.framework.op_def_registry: the definitions of all ops."""
 from headrace import _headrace
 
-_registered = {}
+_registered: dict = {}
 
 
 def get_registered_ops():

@@ -52,7 +52,7 @@ def _checked(kind, value):
 
 class _Record:
     """A message: `_FIELDS` has its fields in order, {name: kind}."""
-    _FIELDS = {}
+    _FIELDS: dict = {}
 
     def __init__(self, **fields):
         self.Clear()
@@ -121,7 +121,7 @@ class _Record:
     def __eq__(self, other):
         return type(other) is type(self) and vars(other) == vars(self)
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]
 
 
 _ESCAPES = {ord(c): "\\" + e for c, e in zip("\n\r\t\"'\\", "nrt\"'\\")}

@@ -21,7 +21,7 @@ def make_all(module_name, doc_string_modules=None):
     return [name for name in found if hasattr(module, name)]
 
 
-_hidden = {}  # "module.name": (module, value)
+_hidden: dict = {}  # "module.name": (module, value)
 
 
 def remove_undocumented(module_name, allowed_exception_list=None,

@@ -55,7 +55,11 @@ def arg_scoped_arguments(func):
 def arg_scope(list_ops_or_scope, **kwargs):
     """`with arg_scope([f, g], x=1) as scope`: calls of f and g inside have x=1
     by default. `with arg_scope(scope)` enters it again. ValueError for a
-    function that add_arg_scope did not decorate."""
+    function that add_arg_scope did not decorate.
+
+    Layers inside may have inputs of any shape and dtype. As a context manager
+    it gives the scope, a dict. TypeError for what is neither a list of
+    functions nor a scope."""
     if isinstance(list_ops_or_scope, dict):
         if kwargs:
             raise ValueError("When attempting to re-use a scope by suppling a"

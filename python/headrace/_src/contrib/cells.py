@@ -68,7 +68,11 @@ class LayerNormBasicLSTMCell(RNNCell):
 
 
 class NASCell(LayerRNNCell):
-    """The cell that a search over architectures found (Zoph and Le, 2017)."""
+    """The cell that a search over architectures found (Zoph and Le, 2017).
+
+    `inputs` [batch, size], c and m [batch, num_units] (m [batch, num_proj] with
+    a projection), of float16, float32 or float64. ValueError if the size of the
+    inputs is not known."""
 
     def __init__(self, num_units, num_proj=None, use_bias=False, reuse=None,
                  **kwargs):

@@ -114,7 +114,11 @@ def assign_from_checkpoint_fn(model_path, var_list, ignore_missing_vars=False,
     `var_list`: variables, or {name in the checkpoint: variable}. With
     ignore_missing_vars those that the checkpoint does not have keep their
     values. reshape_variables: shapes may differ where sizes do not.
-    ValueError for an empty var_list."""
+    ValueError for an empty var_list.
+
+    Variables may be of any dtype. The function raises NotFoundError for a
+    variable that is not there, InvalidArgumentError for another shape or dtype.
+    """
     if not var_list:
         raise ValueError("var_list cannot be empty")
     if ignore_missing_vars:

@@ -46,7 +46,13 @@ _ITEM = re.compile(r"""
 
 class HParams:
     """`HParams(rate=0.1, layers=[2, 3])`: hyperparameters as attributes. Their
-    types, and whether they are lists, are those of the first values."""
+    types, and whether they are lists, are those of the first values.
+
+    Values are Python's: bool, int, float, str, None, and lists; they have no
+    shapes or dtypes. parse("rate=0.2,layers=[1]") and override_from_dict()
+    raise ValueError for values of another type and KeyError or ValueError for
+    names that there are not; add_hparam() raises ValueError for one that there
+    is."""
 
     def __init__(self, hparam_def=None, model_structure=None, **kwargs):
         self._hparam_types = {}

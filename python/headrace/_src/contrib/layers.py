@@ -105,7 +105,13 @@ def fully_connected(
         biases_regularizer=None, reuse=None, variables_collections=None,
         outputs_collections=None, trainable=True, scope=None):
     """activation_fn(inputs x weights + biases), over the last dimension. With
-    a normalizer_fn there are no biases."""
+    a normalizer_fn there are no biases.
+
+    `inputs`: float16, float32 or float64 [batch, ..., in]; the result is
+    [batch, ..., num_outputs] of that type. Variables: `weights` [in,
+    num_outputs] and `biases` [num_outputs]. ValueError for a num_outputs that
+    is no integer, for inputs of rank below 2 and if the size of the last
+    dimension is not known."""
     if not isinstance(num_outputs, int):
         raise ValueError("num_outputs type should be int, got %s."
                          % type(num_outputs))
@@ -186,7 +192,15 @@ convolution1d = _with_fixed(
     convolution, "convolution1d",
     "A convolution of sequences [batch, time, channels].", conv_dims=1)
 convolution2d = _with_fixed(
-    convolution, "convolution2d", "A convolution of images.", conv_dims=2)
+    convolution, "convolution2d",
+    """A convolution of images, with a normalizer or biases, and an activation.
+
+    `inputs`: [batch, height, width, in] of float16, float32 or float64, or with
+    data_format "NCHW" [batch, in, height, width]. Returns [batch, rows, columns,
+    num_outputs] of the same type. Variables: `weights` [height, width, in,
+    num_outputs] and `biases` [num_outputs]. ValueError for another rank, unknown
+    channels, another data format, or both `stride` and `rate` above 1.""",
+    conv_dims=2)
 convolution3d = _with_fixed(
     convolution, "convolution3d", "A convolution of volumes.", conv_dims=3)
 
@@ -239,7 +253,13 @@ def separable_convolution2d(
         biases_regularizer=None, reuse=None, variables_collections=None,
         outputs_collections=None, trainable=True, scope=None):
     """A convolution of each channel by itself, then one over all channels;
-    with num_outputs None the first alone."""
+    with num_outputs None the first alone.
+
+    `inputs`: [batch, height, width, in] of float16, float32 or float64, or as
+    data_format "NCHW" says. Returns [batch, rows, columns, num_outputs] of the
+    same type; in * depth_multiplier channels without num_outputs. Variables:
+    `depthwise_weights`, `pointwise_weights` and `biases`. ValueError for
+    another rank, unknown channels or another data format."""
     with variable_scope(
             scope, "SeparableConv2d", [inputs], reuse=reuse,
             custom_getter=model_getter({
@@ -319,7 +339,12 @@ def _pool(layer, default, inputs, kernel_size, stride, padding, data_format,
 @add_arg_scope
 def max_pool2d(inputs, kernel_size, stride=2, padding="VALID",
                data_format="NHWC", outputs_collections=None, scope=None):
-    """The largest of each window of an image."""
+    """The largest of each window of an image.
+
+    `inputs`: real numbers [batch, height, width, channels], or as data_format
+    "NCHW" says; `kernel_size` and `stride`: a number or two. The result has its
+    type and rank, and joins `outputs_collections`. ValueError for another rank
+    or data format."""
     return _pool(functions.MaxPooling2D, "MaxPool2D", inputs, kernel_size,
                  stride, padding, data_format, outputs_collections, scope)
 
@@ -327,7 +352,12 @@ def max_pool2d(inputs, kernel_size, stride=2, padding="VALID",
 @add_arg_scope
 def avg_pool2d(inputs, kernel_size, stride=2, padding="VALID",
                data_format="NHWC", outputs_collections=None, scope=None):
-    """The mean of each window of an image."""
+    """The mean of each window of an image, over what is inside it.
+
+    `inputs`: float16, bfloat16, float32 or float64 [batch, height, width,
+    channels], or as data_format "NCHW" says; `kernel_size` and `stride`: a
+    number or two. The result has its type and rank, and joins
+    `outputs_collections`. ValueError for another rank or data format."""
     return _pool(functions.AveragePooling2D, "AvgPool2D", inputs, kernel_size,
                  stride, padding, data_format, outputs_collections, scope)
 
@@ -353,7 +383,11 @@ def avg_pool3d(inputs, kernel_size, stride=2, padding="VALID",
 @add_arg_scope
 def dropout(inputs, keep_prob=0.5, noise_shape=None, is_training=True,
             outputs_collections=None, scope=None, seed=None):
-    """In training, keeps a share keep_prob and scales it up."""
+    """In training, keeps a share keep_prob and scales it up.
+
+    `inputs`: float16, float32 or float64, of any shape, which the result has
+    too. `is_training`: a bool, or a scalar bool tensor. ValueError for a
+    keep_prob out of (0, 1] and for other types."""
     with variable_scope(scope, "Dropout", [inputs],
                         custom_getter=model_getter({})) as sc:
         inputs = convert_to_tensor(inputs)
@@ -365,7 +399,10 @@ def dropout(inputs, keep_prob=0.5, noise_shape=None, is_training=True,
 
 @add_arg_scope
 def flatten(inputs, outputs_collections=None, scope=None):
-    """All dimensions but the first as one."""
+    """All dimensions but the first as one: [batch, ...] gives [batch, n].
+
+    `inputs`: of any type, which the result has, and of known rank; it joins
+    `outputs_collections`. ValueError for a scalar or an unknown rank."""
     with name_scope(scope, "Flatten", [inputs]) as sc:
         inputs = convert_to_tensor(inputs)
         return collect_named_outputs(outputs_collections, sc,
@@ -387,7 +424,13 @@ def batch_norm(
     batch_weights: a weight of each example, [batch]. zero_debias_moving_mean:
     as of assign_moving_average. renorm and adjustment: as of
     tf.layers.BatchNormalization; ValueError for renorm with batch_weights,
-    zero_debias_moving_mean or other updates_collections."""
+    zero_debias_moving_mean or other updates_collections.
+
+    `inputs`: float16, float32 or float64, of rank 2 or more with known
+    channels, the last dimension or with data_format "NCHW" the second; the
+    result has its type and shape. Variables: beta, gamma, moving_mean and
+    moving_variance, [channels]. ValueError for unknown channels or another data
+    format."""
     _keras_format(data_format, _IMAGES)
     is_plain = (batch_weights is None and not zero_debias_moving_mean
                 and updates_collections == _UPDATES)
@@ -576,7 +619,11 @@ def layer_norm(inputs, center=True, scale=True, activation_fn=None, reuse=None,
                trainable=True, begin_norm_axis=1, begin_params_axis=-1,
                scope=None):
     """Each example normalised over the dimensions from begin_norm_axis on;
-    beta and gamma have those from begin_params_axis on."""
+    beta and gamma have those from begin_params_axis on.
+
+    `inputs`: float16, bfloat16, float32 or float64, of known rank; the result
+    has its type and shape. ValueError for dimensions out of range, or if the
+    sizes of those that have parameters are not known."""
     with variable_scope(scope, "LayerNorm", [inputs], reuse=reuse) as sc:
         inputs = convert_to_tensor(inputs)
         shape = inputs.get_shape()
@@ -649,8 +696,16 @@ def unit_norm(inputs, dim, epsilon=1e-7, scope=None):
         if dim < 0 or dim >= rank:
             raise ValueError("dim must be positive but smaller than the input "
                              "rank.")
-        return _math.div(inputs, _math.sqrt(epsilon + _math.reduce_sum(
-            _math.square(inputs), dim, keepdims=True)))
+        lengths = _math.sqrt(epsilon + _math.reduce_sum(
+            _math.square(inputs), dim, keepdims=True))
+        # The nodes of TensorFlow, which does not broadcast here.
+        repeats = [_array.ones([dim], dtypes.int32)] if dim > 0 else []
+        repeats.append(_array.strided_slice(_array.shape(inputs), [dim],
+                                            [dim + 1]))
+        if dim < rank - 1:
+            repeats.append(_array.ones([rank - 1 - dim], dtypes.int32))
+        return _math.div(inputs, _array.tile(lengths,
+                                             _array.concat(repeats, 0)))
 
 
 def _scope_of(layer, default):
@@ -661,7 +716,11 @@ def _scope_of(layer, default):
 
 def repeat(inputs, repetitions, layer, *args, **kwargs):
     """`layer` applied `repetitions` times, in scopes scope/scope_1 and so
-    on."""
+    on.
+
+    `inputs`: what the layer takes, of any shape and dtype; the output of one
+    call is the input of the next. Returns the last output. ValueError
+    for inputs that `layer` refuses, and what else it raises."""
     scope = kwargs.pop("scope", None)
     with variable_scope(scope, "Repeat", [inputs]):
         outputs = convert_to_tensor(inputs)

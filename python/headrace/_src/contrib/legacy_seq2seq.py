@@ -69,7 +69,11 @@ def rnn_decoder(decoder_inputs, initial_state, cell, loop_function=None,
                 scope=None):
     """(outputs, final state) of `cell` over a list of inputs. With a
     loop_function(output, step) only the first input counts: what it returns is
-    the next."""
+    the next.
+
+    `decoder_inputs`: a list of [batch, size], of float16, float32 or float64;
+    outputs are [batch, output size]; `initial_state` [batch, state size]. It
+    raises what `cell` raises: ValueError for sizes that do not fit."""
     state = [initial_state]
 
     def step(_, x):
@@ -366,7 +370,9 @@ def sequence_loss_by_example(logits, targets, weights,
 
     Lists of the same length: logits [batch, symbols], targets integers
     [batch], weights [batch]; ValueError for other lengths.
-    softmax_loss_function(labels=, logits=) may replace the loss."""
+    softmax_loss_function(labels=, logits=) may replace the loss.
+
+    Logits and weights are float32, as is the result."""
     if len(targets) != len(logits) or len(weights) != len(logits):
         raise ValueError("Lengths of logits, weights, and targets must be the "
                          "same %d, %d, %d."

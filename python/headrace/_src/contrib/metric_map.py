@@ -43,7 +43,11 @@ def streaming_recall(predictions, labels, weights=None,
 
 def analyze_vars(variables, print_info=False):
     """(numbers in all variables, their bytes); prints a line for each if asked
-    to."""
+    to.
+
+    `variables`: a list of Variables of any dtype, whose shapes are known. Both
+    are ints. ValueError for a shape that is not known, AttributeError for what
+    is no variable."""
     if print_info:
         print("---------\nVariables: name (type shape) [size]\n---------")
     numbers = bytes_ = 0

@@ -46,7 +46,11 @@ def l1_regularizer(scale, scope=None):
 
 
 def l2_regularizer(scale, scope=None):
-    """A function from weights to scale * sum(weights^2) / 2."""
+    """A function from weights to scale * sum(weights^2) / 2, a scalar.
+
+    `scale`: a number that is not negative; with 0 the function gives None.
+    Weights: float16, bfloat16, float32 or float64 of any shape, whose type the
+    scalar has. ValueError for an integer and for a negative scale."""
     return _scaled("l2_regularizer", scale, scope, l2_loss)
 
 
@@ -101,7 +105,10 @@ def apply_regularization(regularizer, weights_list=None):
 def variance_scaling_initializer(factor=2.0, mode="FAN_IN", uniform=False,
                                  seed=None, dtype=dtypes.float32):
     """An initializer of random values with variance factor / n, where n is the
-    number of inputs, of outputs, or their mean ("FAN_AVG")."""
+    number of inputs, of outputs, or their mean ("FAN_AVG").
+
+    For any shape; `dtype`: float16, float32 or float64. TypeError for other
+    types and another mode."""
     if not dtype.is_floating:
         raise TypeError("Cannot create initializer for non-floating point "
                         "type.")
@@ -129,7 +136,11 @@ def variance_scaling_initializer(factor=2.0, mode="FAN_IN", uniform=False,
 
 
 def xavier_initializer(uniform=True, seed=None, dtype=dtypes.float32):
-    """variance_scaling_initializer for outputs as large as inputs."""
+    """variance_scaling_initializer for outputs as large as inputs: variance 2 /
+    (inputs + outputs), uniform or normal.
+
+    For any shape; `dtype`: float16, float32 or float64, TypeError for others.
+    """
     return variance_scaling_initializer(
         factor=1.0, mode="FAN_AVG", uniform=uniform, seed=seed, dtype=dtype)
 

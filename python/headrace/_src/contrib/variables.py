@@ -103,7 +103,10 @@ def get_variables(scope=None, suffix=None,
 
 def get_model_variables(scope=None, suffix=None):
     """The model variables in a scope, whose names end with `suffix` if it is
-    given."""
+    given.
+
+    A list of Variables of any shape and dtype. `scope` may be a VariableScope.
+    TypeError for another kind of scope."""
     return get_variables(scope, suffix, GraphKeys.MODEL_VARIABLES)
 
 

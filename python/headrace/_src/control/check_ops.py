@@ -61,7 +61,11 @@ _GREATER_EQUAL = _raw.GreaterEqual, np.greater_equal
 
 def assert_equal(x, y, data=None, summarize=None, message=None, name=None):
     """An Operation that fails unless x == y everywhere; InvalidArgumentError at
-    once where the values are known, as for all of these."""
+    once where the values are known, as for all of these.
+
+    x and y: of one type, of shapes that broadcast. `data`: what the message
+    shows, by default x and y. Returns an Operation, None from a run. TypeError
+    or ValueError for different types."""
     with name_scope(name, "assert_equal", [x, y]):
         if x is y:
             return _raw.NoOp()
@@ -73,7 +77,11 @@ def _comparison(check, default, sign):
     def compare(x, y, data=None, summarize=None, message=None, name=None):
         return _compare(check, default, sign, x, y, data, summarize, message,
                         name)
-    return _called(compare, default, "Fails unless x %s y everywhere." % sign)
+    return _called(compare, default, """Fails unless x %s y everywhere.
+
+    x and y: numbers of one type, of shapes that broadcast. Returns an Operation; the
+    run fails with InvalidArgumentError, at once where the values are known, as in
+    assert_equal. TypeError or ValueError for different types.""" % sign)
 
 
 def _called(function, name, doc):
@@ -130,7 +138,11 @@ def _sign_check(default, sign, check):
                         "element-wise:" % sign, "x (%s) = " % x.name, x]
             zero = convert_to_tensor(0, dtype=x.dtype.base_dtype)
             return check(x, zero, data, summarize)
-    return _called(compare, default, "Fails unless x %s 0 everywhere." % sign)
+    return _called(compare, default, """Fails unless x %s 0 everywhere.
+
+    x: real numbers of any shape. Returns an Operation; the run fails with
+    InvalidArgumentError, at once where the values are known, as in assert_equal.
+    TypeError for what cannot become a tensor.""" % sign)
 
 
 # 0 < x for x > 0, as in TensorFlow: the node's name and order of inputs tell.

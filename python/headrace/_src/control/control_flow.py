@@ -29,7 +29,11 @@ def cond(pred, true_fn=None, false_fn=None, strict=False, name=None, fn1=None,
     Both return the same structure, of the same types. A list or tuple of one
     element comes back as the element, unless `strict`. Nodes made outside of
     the functions run in any case. Raises TypeError or ValueError if the
-    functions, or what they return, do not fit."""
+    functions, or what they return, do not fit.
+
+    The results have the type of both branches and what their shapes have in
+    common. `pred`: a bool scalar; Python's bool and tensors of another type are
+    TypeErrors."""
     if fn1 is not None:
         if true_fn is not None:
             raise TypeError("cond(): true_fn and fn1 may not be set "
@@ -129,7 +133,11 @@ def while_loop(cond, body, loop_vars, shape_invariants=None,
     specific from one iteration to the next, unless `shape_invariants` (the
     structure again, of TensorShapes) says so. At most `parallel_iterations`
     iterations run at a time, and `maximum_iterations` in all. A single loop
-    variable comes back without its list unless `return_same_structure`."""
+    variable comes back without its list unless `return_same_structure`.
+
+    Tensors may be of any shape and dtype. TypeError for functions that cannot
+    be called and another structure; ValueError for no loop variables, another
+    type, a shape that is less specific, or a `cond` that gives no scalar."""
     with _graph.name_scope(name, "while", nest.flatten(loop_vars)
                            if nest.is_nested(loop_vars) else [loop_vars]):
         if not loop_vars:
@@ -210,7 +218,12 @@ def _shapes_like(loop_vars, invariants):
 
 def Assert(condition, data, summarize=None, name=None):
     """An Operation that fails with `data` in its message unless `condition`
-    holds. Of `data`, only strings and int32 are computed where it holds."""
+    holds. Of `data`, only strings and int32 are computed where it holds.
+
+    `condition`: a scalar bool; `data`: a list of tensors of any types and
+    shapes; `summarize`: how many elements of each are shown (3). The run fails
+    with InvalidArgumentError. ValueError or TypeError for what cannot become a
+    tensor."""
     with _graph.name_scope(name, "Assert", [condition] + list(data)):
         tensors = convert_n_to_tensor(data)  # nodes that TensorFlow makes too
         condition = convert_to_tensor(condition, name="Condition")

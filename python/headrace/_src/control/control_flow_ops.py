@@ -28,7 +28,11 @@ def _operations(inputs):
 
 
 def group(*inputs, **kwargs):
-    """An Operation that is done when all of `inputs` are."""
+    """An Operation that is done when all of `inputs` are.
+
+    `inputs`: Operations, Tensors of any shape and dtype, and nested lists of
+    them. Running it gives None. TypeError for other things, ValueError for an
+    argument that is not `name`."""
     name = kwargs.pop("name", None)
     if kwargs:
         raise ValueError("Unknown keyword arguments: "
@@ -94,7 +98,12 @@ def with_dependencies(dependencies, output_tensor, name=None):
 
 
 def Print(input_, data, message=None, first_n=None, summarize=None, name=None):
-    """input_, printing `data` to the log when it is computed."""
+    """input_, printing `data` to the log when it is computed.
+
+    `input_`: of any type and shape, which the result has; `data`: a list of
+    tensors of any types and shapes, `summarize` elements of which are shown
+    (3). `first_n`: how often. ValueError or TypeError for what cannot become a
+    tensor."""
     return _raw.Print(input_, [convert_to_tensor(d) for d in data],
                       message=message or "",
                       first_n=-1 if first_n is None else first_n,

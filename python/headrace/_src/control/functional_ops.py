@@ -48,7 +48,11 @@ def map_fn(fn, elems, dtype=None, parallel_iterations=None, back_prop=True,
            swap_memory=False, infer_shape=True, name=None):
     """The values of `fn` for each slice of `elems`, stacked. Where `fn`
     returns another structure or other types than `elems` has, `dtype` is that
-    structure of types."""
+    structure of types.
+
+    `elems`: tensors [n, ...] of any type, nested or not; so are the results, of
+    the types `dtype`. TypeError for an `fn` that cannot be called or results
+    that are not of `dtype`; ValueError for scalars or lengths that differ."""
     if not callable(fn):
         raise TypeError("fn must be callable.")
     if isinstance(elems, SparseTensor):

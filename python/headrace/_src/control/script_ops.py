@@ -83,7 +83,11 @@ def py_func(func, inp, Tout, stateful=True, name=None):
     NotImplementedError as Unimplemented, MemoryError as ResourceExhausted, any
     other as Unknown. A run does not wait beyond its deadline for `func` to
     return: its error says so. Nor does the end of the session or the program:
-    `func` is left to itself."""
+    `func` is left to itself.
+
+    `inp`: a list of tensors of any types and shapes. Results have no known
+    shape, until set_shape() tells it. Unknown types in `Tout` are TypeErrors.
+    """
     if not callable(func):
         raise ValueError("Expected func to be callable, got func of type %s"
                          % type(func))

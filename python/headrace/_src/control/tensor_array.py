@@ -10,6 +10,7 @@ from headrace._src.framework import dtypes
 from headrace._src.framework import graph as _graph
 from headrace._src.framework.tensor import constant_value, convert_to_tensor
 from headrace._src.framework.tensor_shape import TensorShape
+from headrace._src.ops import array_ops as _array
 from headrace._src.ops import math_ops as _math
 
 
@@ -164,8 +165,7 @@ class TensorArray:
         """The array filled from the slices of `value`."""
         with _graph.name_scope(name, "TensorArrayUnstack",
                                [self._handle, value]):
-            value = self._checked(value)
-            n = _raw.Shape(value)[0]
+            n = _array.shape(value)[0]
             return self.scatter(_math.range(0, n), value)
 
     def scatter(self, indices, value, name=None):

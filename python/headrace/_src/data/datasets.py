@@ -10,6 +10,7 @@ import weakref
 import numpy as np
 
 from headrace import raw_ops as _raw
+from headrace._headrace import Tensor
 from headrace._src.control import script_ops as _script
 from headrace._src.control.control_flow import Assert
 from headrace._src.data.elements import (
@@ -25,6 +26,7 @@ from headrace._src.framework.tensor_shape import TensorShape
 from headrace._src.functions import func_graph as _func_graph
 from headrace._src.ops import array_ops as _array
 from headrace._src.ops.sparse_tensor import SparseTensor
+from headrace._src.ops.type_specs import SparseTensorSpec, TensorSpec
 
 AUTOTUNE = -1
 
@@ -61,7 +63,12 @@ def dataset_spec(function, what):
 
 class Dataset(Typed):
     """A sequence of elements. Made by the class's functions below, and from
-    other datasets by its methods."""
+    other datasets by its methods.
+
+    Elements are nested tuples and dicts of Tensors and SparseTensors;
+    output_types and output_shapes tell their dtypes and shapes. TypeError or
+    ValueError for functions whose results do not fit; a run of an iterator
+    raises OutOfRangeError at the end."""
 
     def __init__(self, variant_tensor, spec):
         self._variant_tensor = variant_tensor
@@ -421,18 +428,28 @@ class Dataset(Typed):
         limit = np.iinfo(np.int64).max
         return Dataset.zip((Dataset.range(start, limit), self))
 
+    @property
+    def element_spec(self):
+        """The structure of an element, with a TensorSpec or SparseTensorSpec in
+        place of each tensor. NotImplementedError for other parts."""
+        return map_leaves(_leaf_spec, self._spec)
+
     def reduce(self, initial_state, reduce_func):
-        """The last state of state = reduce_func(state, element)."""
+        """The last state of state = reduce_func(state, element). Its shape is
+        known as far as the first state and all others have it in common."""
         with _graph.name_scope("initial_state"):
             state_spec, state = normalize_element(initial_state)
-        state_spec = map_leaves(
-            lambda leaf: TensorLeaf(leaf.dtype, None)
-            if isinstance(leaf, TensorLeaf) else leaf, state_spec)
         f = ElementFunction(reduce_func, state_spec, self._spec)
         check_state(f.spec, state_spec)
+        common = _common_state(state_spec, f.spec)
+        while _shapes(common) != _shapes(state_spec):
+            state_spec = common
+            f = ElementFunction(reduce_func, state_spec, self._spec)
+            check_state(f.spec, state_spec)
+            common = _common_state(state_spec, f.spec)
         out = _raw.ReduceDataset(self._variant_tensor, state, f.captured,
-                                 f=f.attr, **attrs(f.spec))
-        return pack_values(f.spec, out)
+                                 f=f.attr, **attrs(common))
+        return pack_values(common, out)
 
     def apply(self, transformation_func):
         """transformation_func(self)."""
@@ -661,6 +678,28 @@ def make_initializable_iterator(dataset, shared_name=None):
 
 def get_output_types(dataset_or_iterator):
     return dataset_or_iterator.output_types
+
+
+def _leaf_spec(leaf):
+    if leaf.cls is Tensor:
+        return TensorSpec(leaf.shape, leaf.type)
+    if leaf.cls is SparseTensor:
+        return SparseTensorSpec(leaf.shape, leaf.type)
+    raise NotImplementedError("element_spec: a %s has no TypeSpec here"
+                              % leaf.cls.__name__)
+
+
+def _common_state(before, after):
+    """What is known of the shapes of a state that may be either."""
+    return map_leaves(
+        lambda a, b: TensorLeaf(
+            a.dtype, a.shape.most_specific_compatible_shape(b.shape))
+        if isinstance(a, TensorLeaf) else a, before, after)
+
+
+def _shapes(spec):
+    return [leaf.shape.as_list() if leaf.shape.ndims is not None else None
+            for leaf in flatten(spec)]
 
 
 def get_output_shapes(dataset_or_iterator):

@@ -40,7 +40,12 @@ class _StringsOfFiles(Dataset):
 
 class TFRecordDataset(_StringsOfFiles):
     """The records of files: scalar strings. `compression_type`: "", "ZLIB" or
-    "GZIP"."""
+    "GZIP".
+
+    `filenames`: a scalar or vector of strings, or a dataset of these.
+    InvalidArgumentError when it is made for another compression_type; iterators
+    raise NotFoundError for a missing file and DataLossError for a damaged one.
+    """
 
     def __init__(self, filenames, compression_type=None, buffer_size=None,
                  num_parallel_reads=None):

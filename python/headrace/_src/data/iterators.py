@@ -9,7 +9,13 @@ from headrace._src.framework.tensor import convert_to_tensor
 
 class Iterator(Typed):
     """A place in a sequence that the runs of a session share: `initializer`, if
-    it is not None, makes `iterator_resource` begin."""
+    it is not None, makes `iterator_resource` begin.
+
+    get_next() gives the next element, tensors of `output_types` and
+    `output_shapes`; the run raises OutOfRangeError at the end and
+    FailedPreconditionError before `initializer` has run. make_initializer()
+    raises TypeError for a dataset of other types, ValueError for one of other
+    shapes."""
 
     def __init__(self, iterator_resource, initializer, output_types,
                  output_shapes, output_classes):

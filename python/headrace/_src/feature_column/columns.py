@@ -252,7 +252,9 @@ def numeric_column(key, shape=(1,), default_value=None, dtype=dtypes.float32,
       number, or a list of the shape.
     normalizer_fn: from the feature's tensor to the one that counts.
 
-    TypeError or ValueError for arguments that do not fit."""
+    TypeError or ValueError for arguments that do not fit.
+
+    `shape`: positive integers; `dtype`: of real numbers."""
     shape = numeric_shape(shape, check_key(key))
     dtype = check_number_type(dtype, key)
     check_normalizer(normalizer_fn)
@@ -755,7 +757,7 @@ class _Embedding(_Dense):
         return self.rows(features, weight_collections, trainable)
 
 
-class EmbeddingColumn(_Embedding, collections.namedtuple(
+class EmbeddingColumn(_Embedding, collections.namedtuple(  # type: ignore[misc]
         "EmbeddingColumn", _EMBEDDING_FIELDS)):
     """See embedding_column."""
     __slots__ = ()
@@ -766,7 +768,7 @@ class EmbeddingColumn(_Embedding, collections.namedtuple(
         return self.new_table(weight_collections, trainable)
 
 
-class SharedEmbeddingColumn(_Embedding, collections.namedtuple(
+class SharedEmbeddingColumn(_Embedding, collections.namedtuple(  # type: ignore[misc]
         "SharedEmbeddingColumn",
         _EMBEDDING_FIELDS + ["shared_embedding_collection_name"])):
     """See shared_embedding_columns."""

@@ -205,7 +205,13 @@ def _names(names, types):
 
 
 class FIFOQueue(QueueBase):
-    """First in, first out."""
+    """A queue of tuples of tensors: first in, first out.
+
+    `capacity`: how many; enqueue() waits for room. `dtypes`: a list of types;
+    `shapes`: a list of known shapes, which dequeue_many() needs. ValueError or
+    TypeError for another number of shapes or names than of dtypes; TypeError
+    for values of another type. A run raises OutOfRangeError at the end of a
+    closed queue, CancelledError for what waits to enqueue there."""
 
     def __init__(self, capacity, dtypes, shapes=None, names=None,
                  shared_name=None, name="fifo_queue"):

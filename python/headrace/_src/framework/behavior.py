@@ -12,7 +12,8 @@ def executing_eagerly():
 
 
 def disable_v2_behavior():
-    """Does nothing: this is the behaviour of 1.x."""
+    """Does nothing: this is the behaviour of 1.x. Returns None; it has no
+    arguments, changes no shapes or dtypes, and raises nothing."""
 
 
 disable_eager_execution = disable_v2_tensorshape = disable_v2_behavior

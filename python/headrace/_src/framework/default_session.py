@@ -12,7 +12,10 @@ def default_sessions():
 
 
 def get_default_session():
-    """The innermost default session of this thread, or None."""
+    """The innermost default session of this thread, or None.
+
+    It has no arguments and raises nothing; what the session runs may be of any
+    shape and dtype."""
     stack = default_sessions()
     return stack[-1] if stack else None
 

@@ -217,7 +217,9 @@ def bfloat16_numpy():
 
 def as_dtype(type_value):
     """The DType of a DType, a number of types.proto, a name, float, bool or
-    object, or a type or dtype of NumPy. Raises TypeError."""
+    object, or a type or dtype of NumPy. Raises TypeError.
+
+    A DType says nothing of shapes."""
     value = type_value
     if type(value) is DType:
         return value

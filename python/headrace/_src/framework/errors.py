@@ -105,7 +105,12 @@ FailedPreconditionError = _define(
     "The state is not ready, as when a variable has no value yet.")
 AbortedError = _define("AbortedError", ABORTED, "The operation was aborted.")
 OutOfRangeError = _define(
-    "OutOfRangeError", OUT_OF_RANGE, "Past the end, as of a queue or a file.")
+    "OutOfRangeError", OUT_OF_RANGE, """Past the end, as of a queue, a file
+    or a dataset's iterator: what ends an epoch.
+
+    `op` and `node_def` are those of the node that failed, whatever its shapes and
+    dtypes, or None; `message` says why. As every OpError, str() gives the
+    message.""")
 UnimplementedError = _define(
     "UnimplementedError", UNIMPLEMENTED, "Not supported.")
 InternalError = _define(

@@ -15,7 +15,9 @@ _ROOT_SCOPE = r"^[A-Za-z0-9.][A-Za-z0-9_.\-/]*$"
 
 
 class GraphKeys:
-    """Names of the collections that the library itself uses."""
+    """Names of the collections that the library itself uses: strings, such as
+    GLOBAL_VARIABLES ("variables") and UPDATE_OPS. Collections hold values of
+    any shape and dtype. AttributeError for other names."""
     GLOBAL_VARIABLES = "variables"
     VARIABLES = "variables"
     LOCAL_VARIABLES = "local_variables"
@@ -52,12 +54,17 @@ class GraphKeys:
 
 
 # Graphs whose block of as_default() ended before one that began later.
-_left_in_stack = []
+_left_in_stack: list = []
 
 
 class Graph(_headrace.GraphCore):
     """A graph of operations. Scopes belong to the graph, so one thread at a
-    time builds it, while any number may run it."""
+    time builds it, while any number may run it.
+
+    Its operations have outputs of any shape and dtype. RuntimeError for changes
+    after finalize(). get_tensor_by_name() and get_operation_by_name() raise
+    KeyError for what is not there, ValueError for names of the wrong form and
+    TypeError for what is no string."""
 
     def __init__(self):
         super().__init__()
@@ -601,12 +608,18 @@ def global_graph():
 
 def get_default_graph():
     """The graph that new nodes go to: the innermost Graph.as_default() of this
-    thread, or else one that the whole program shares."""
+    thread, or else one that the whole program shares.
+
+    It has no arguments and raises nothing. Its tensors may be of any shape and
+    dtype."""
     return _headrace.get_default_graph()
 
 
 def reset_default_graph():
-    """Replaces the program's default graph by an empty one."""
+    """Replaces the program's default graph by an empty one. Returns None.
+
+    Tensors of the old graph, of whatever shape and dtype, do not go with those
+    of the new one. AssertionError within `with graph.as_default()`."""
     global _global_graph
     if _headrace.default_graph_depth():
         raise AssertionError("Do not use tf.reset_default_graph() to clear "
@@ -617,7 +630,13 @@ def reset_default_graph():
 
 class name_scope:
     """`with name_scope(name, default_name, values)`: a scope of the graph that
-    `values` belong to. `name` None means `default_name`."""
+    `values` belong to. `name` None means `default_name`.
+
+    As a context manager it gives the scope's full name, a string with "/" at
+    the end. It makes no tensors, so shapes and dtypes do not matter. ValueError
+    if `values` are of different graphs, if both names are None while there are
+    values, or for a name with characters that scopes may not have; TypeError
+    for a name that is no string."""
 
     def __init__(self, name, default_name=None, values=None):
         if not (default_name is None or isinstance(default_name, str)):
@@ -674,12 +693,25 @@ def graph_of(values):
 
 
 def control_dependencies(control_inputs):
-    """Graph.control_dependencies of the default graph."""
+    """Graph.control_dependencies of the default graph: `with
+    tf.control_dependencies([a, b])`, operations that are made inside run after
+    a and b.
+
+    `control_inputs`: Operations, and Tensors or Variables of any shape and
+    dtype; None removes the dependencies of the scopes around it. TypeError for
+    other things, ValueError for those of another graph."""
     return get_default_graph().control_dependencies(control_inputs)
 
 
 def device(device_name_or_function):
-    """Graph.device of the default graph."""
+    """Graph.device of the default graph: `with tf.device("/cpu:0")` places the
+    operations that are made inside.
+
+    `device_name_or_function`: a string, a DeviceSpec, a function of an
+    Operation that returns one, or None to ignore the scopes around it. Values
+    of any shape and dtype may be placed. ValueError, when a node is made, for a
+    string that is no device's name; the run raises InvalidArgumentError if no
+    device has it and soft placement is off."""
     return get_default_graph().device(device_name_or_function)
 
 
@@ -730,7 +762,9 @@ def _set_device_stack(graph, stack):
 
 
 def add_to_collection(name, value):
-    """Graph.add_to_collection of the default graph."""
+    """Graph.add_to_collection of the default graph: `value`, of any kind, shape
+    and dtype, joins the collection `name`, a string. Returns None. RuntimeError
+    for a graph that is finalized."""
     get_default_graph().add_to_collection(name, value)
 
 
@@ -740,7 +774,12 @@ def add_to_collections(names, value):
 
 
 def get_collection(key, scope=None):
-    """Graph.get_collection of the default graph."""
+    """Graph.get_collection of the default graph: a list of what
+    add_to_collection has put there under `key`, with values of any shape and
+    dtype; empty if there is nothing.
+
+    `scope`: a regular expression for the beginning of the names; what has no
+    name is left out then. TypeError if it is no string."""
     return get_default_graph().get_collection(key, scope)
 
 

@@ -43,7 +43,11 @@ def convert_variables_to_constants(sess, input_graph_def, output_node_names,
                                    variable_names_blacklist=None):
     """What the output nodes need of the GraphDef, with the values that the
     variables have in the session as constants in their place: those of the
-    whitelist, if there is one, without those of the blacklist."""
+    whitelist, if there is one, without those of the blacklist.
+
+    Constants have the variables' dtypes and shapes. AssertionError or
+    ValueError for an output that the GraphDef does not have;
+    FailedPreconditionError for a variable without a value."""
     graph_def = extract_sub_graph(input_graph_def, output_node_names)
     fetches, names = [], []
     for node in graph_def.node:

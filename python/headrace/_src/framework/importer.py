@@ -80,7 +80,10 @@ def import_graph_def(graph_def, input_map=None, return_elements=None,
     GraphDef knows them. An attr that only that program knows is left out if it has its
     default there.
     Returns the Tensors and Operations that `return_elements` names. ValueError
-    for a GraphDef that is not valid; the graph is unchanged then."""
+    for a GraphDef that is not valid; the graph is unchanged then.
+
+    The tensors have the dtypes and shapes that the ops' shape functions find.
+    TypeError for what is no GraphDef and for an input_map that is no dict."""
     if isinstance(graph_def, os.PathLike):
         graph_def = os.fsdecode(graph_def)
     elif (not isinstance(graph_def, bytes)
@@ -173,7 +176,12 @@ def _place(graph, first):
 
 
 def write_graph(graph_or_graph_def, logdir, name, as_text=True):
-    """Writes a GraphDef to logdir/name, and returns that path."""
+    """Writes a GraphDef to logdir/name, as text or, unless `as_text`, as bytes,
+    and returns that path, a string.
+
+    `graph_or_graph_def`: a Graph or GraphDef, with nodes of any shape and
+    dtype. The folder is made if it is missing; an OpError such as
+    PermissionDeniedError where that may not be."""
     graph_def = graph_or_graph_def
     if hasattr(graph_def, "as_graph_def"):
         graph_def = graph_def.as_graph_def()

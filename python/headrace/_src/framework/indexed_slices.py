@@ -22,7 +22,11 @@ class IndexedSlices:
 
     As a Tensor it is that sum, for which dense_shape must be known.
     Session.run fetches one as an IndexedSlicesValue and takes one, or a tuple
-    of two or three arrays, as its feed."""
+    of two or three arrays, as its feed.
+
+    `values`: of any type; `indices`: int32 or int64. ValueError for parts of
+    different graphs, and for a Tensor of it without dense_shape or of another
+    type."""
 
     def __init__(self, values, indices, dense_shape=None):
         self._values = values

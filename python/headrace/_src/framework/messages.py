@@ -6,13 +6,19 @@ protobuf's own Python classes have.
 from headrace._headrace import Message, message_class
 
 _PACKAGE = "headrace.pb."
+_DOC = """The message %s. Fields: %s.
+
+Fields are Python's bool, int, float, str or bytes, messages, and lists and dicts
+of these: they have no shapes or dtypes. ValueError for a field that there is not
+or a number out of range, TypeError for a value of another type,
+message.DecodeError for bytes that are no such message."""
 
 
 def __getattr__(name):
     cls = message_class(name) if name[:1].isupper() else None
     if cls is None:
         raise AttributeError("no message type %r" % name)
-    cls.__doc__ = "The message %s. Fields: %s." % (name, ", ".join(
+    cls.__doc__ = _DOC % (name, ", ".join(
         n[:-len("_FIELD_NUMBER")].lower() for n in dir(cls)
         if n.endswith("_FIELD_NUMBER")) or "none")
     globals()[name] = cls

@@ -90,7 +90,11 @@ def _like(structure, children):
 def map_structure(func, *structure, **kwargs):
     """`func` of the leaves that correspond, in the first's structure. Options:
     check_types (True), as for assert_same_structure, and expand_composites
-    (False)."""
+    (False).
+
+    Leaves may be tensors of any shape and dtype, and everything else. TypeError
+    for a `func` that cannot be called and for types of structures that differ;
+    ValueError for other structures and without one."""
     check_types = kwargs.pop("check_types", True)
     expand = kwargs.pop("expand_composites", False)
     if kwargs:

@@ -294,7 +294,11 @@ def register_tensor_conversion_function(base_type, conversion_func,
 def convert_to_tensor(value, dtype=None, name=None, preferred_dtype=None,
                       dtype_hint=None):
     """`value` as a Tensor: tensors and variables as they are, everything else
-    as a constant. TypeError or ValueError if it cannot be one of `dtype`."""
+    as a constant. TypeError or ValueError if it cannot be one of `dtype`.
+
+    The shape and, without `dtype`, the type are those of NumPy's array of the
+    value, but that Python's floats become float32 and its ints int32.
+    `preferred_dtype` is tried first and need not fit."""
     return _convert(value, dtype, name,
                     preferred_dtype if dtype_hint is None else dtype_hint,
                     False)
@@ -523,9 +527,10 @@ def _delete_attribute(self, name):
 
 
 for _node in Tensor, _headrace.Operation:
-    _node.__getattr__ = _get_attribute
-    _node.__setattr__ = _set_attribute
-    _node.__delattr__ = _delete_attribute
+    for _name, _function in (("__getattr__", _get_attribute),
+                             ("__setattr__", _set_attribute),
+                             ("__delattr__", _delete_attribute)):
+        setattr(_node, _name, _function)
 
 Tensor.__doc__ = """An output of an operation: a value that a session computes.
 
@@ -533,8 +538,9 @@ Tensor.__doc__ = """An output of an operation: a value that a session computes.
 nodes: x + y, x[1:]. A tensor has no value of its own: Session.run or eval() give
 it, and `if x` and `for y in x` raise TypeError."""
 Tensor.eval = _eval
-Tensor.shape = property(lambda self: TensorShape(self._shape_list()),
-                        doc="The TensorShape, as far as it is known.")
+Tensor.shape = property(  # type: ignore
+    lambda self: TensorShape(self._shape_list()),
+    doc="The TensorShape, as far as it is known.")
 Tensor.get_shape = lambda self: TensorShape(self._shape_list())
 Tensor.set_shape = lambda self, shape: self._set_shape(shape)
 Tensor.__str__ = _str  # type: ignore

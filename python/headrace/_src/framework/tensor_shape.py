@@ -143,7 +143,12 @@ def dimension_value(dimension):
 
 
 class TensorShape:
-    """A shape of which the rank or some dimensions may not be known."""
+    """A shape of which the rank or some dimensions may not be known.
+
+    `dims`: None for an unknown rank, an int for a vector, or a list of ints and
+    None; another shape. A shape has no dtype. as_list() raises ValueError if
+    the rank is not known; merge_with(), with_rank() and so on raise it for what
+    does not fit; TypeError for sizes that are no integers."""
 
     __slots__ = ("_dims",)
 

@@ -15,7 +15,10 @@ _HORIZON = datetime.date(2019, 8, 21)
 
 
 def as_bytes(bytes_or_text, encoding="utf-8"):
-    """Text encoded; bytes as they are. TypeError for anything else."""
+    """Text encoded; bytes as they are. TypeError for anything else.
+
+    There are no shapes and dtypes here. LookupError for an encoding that there
+    is not, UnicodeEncodeError for text that it does not have."""
     if isinstance(bytes_or_text, str):
         return bytes_or_text.encode(encoding)
     if isinstance(bytes_or_text, (bytes, bytearray)):
@@ -25,7 +28,10 @@ def as_bytes(bytes_or_text, encoding="utf-8"):
 
 
 def as_text(bytes_or_text, encoding="utf-8"):
-    """Bytes decoded; text as it is. TypeError for anything else."""
+    """Bytes decoded; text as it is. TypeError for anything else.
+
+    There are no shapes and dtypes here. UnicodeDecodeError for bytes that are
+    no text."""
     if isinstance(bytes_or_text, str):
         return bytes_or_text
     if isinstance(bytes_or_text, (bytes, bytearray)):

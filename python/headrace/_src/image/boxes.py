@@ -8,7 +8,12 @@ from headrace._src.ops.blocks import extract_image_patches
 
 def draw_bounding_boxes(images, boxes, name=None, colors=None):
     """A batch of images with boxes [batch, n, 4] drawn, in [0, 1] of the sides,
-    in the `colors` [m, 4] in turn, or in those of the op."""
+    in the `colors` [m, 4] in turn, or in those of the op.
+
+    `images`: float16 or float32 [batch, height, width, channels], whose type
+    and shape the result has; boxes are float32 (y1, x1, y2, x2). ValueError for
+    other ranks; TypeError for other types; InvalidArgumentError in the run for
+    batches that differ."""
     if colors is None:
         return _raw.DrawBoundingBoxes(images, boxes, name=name)
     return _raw.DrawBoundingBoxesV2(images, boxes, colors, name=name)
@@ -91,7 +96,12 @@ def extract_patches(images, sizes, strides, rates, padding, name=None):
 def non_max_suppression(boxes, scores, max_output_size, iou_threshold=0.5,
                         score_threshold=float("-inf"), name=None):
     """Indices of the best boxes [y1, x1, y2, x2], no two of which overlap by
-    more than iou_threshold."""
+    more than iou_threshold.
+
+    `boxes`: float16 or float32 [n, 4]; `scores`: of their type [n]; the others
+    are scalars. Returns int32 [m], m <= max_output_size, best first; boxes that
+    score score_threshold or less are left out. ValueError for other shapes or
+    thresholds out of [0, 1]; TypeError for other types."""
     with name_scope(name, "non_max_suppression"):
         return _raw.NonMaxSuppressionV3(
             boxes, scores, max_output_size,
@@ -109,7 +119,11 @@ def sample_distorted_bounding_box(image_size, bounding_boxes, seed=None,
     draw_bounding_boxes: its area and aspect ratio (width / height) lie in the
     ranges, by default (0.05, 1) of the image and (0.75, 1.33), and it covers
     min_object_covered of one of the boxes [1, n, 4]. The whole image if none is
-    found in max_attempts (100)."""
+    found in max_attempts (100).
+
+    `image_size`: integers [3]; begin and size are of its type [3], boxes
+    float32. ValueError for other shapes; InvalidArgumentError in the run for no
+    box, unless use_image_if_no_bounding_boxes, and for ranges that are none."""
     with name_scope(name, "sample_distorted_bounding_box"):
         return _raw.SampleDistortedBoundingBoxV2(
             image_size, bounding_boxes,

@@ -10,7 +10,10 @@ def decode_jpeg(contents, channels=0, ratio=1, fancy_upscaling=True,
                 dct_method="", name=None):
     """A JPEG file as uint8 [height, width, channels]. `channels`: 0 (as in the
     file), 1 or 3. `ratio` 2, 4, 8: that many times smaller. `dct_method`:
-    "INTEGER_ACCURATE", or fast. InvalidArgument for what is no image."""
+    "INTEGER_ACCURATE", or fast. InvalidArgument for what is no image.
+
+    `contents`: a scalar string. ValueError for other shapes; TypeError for
+    another type; InvalidArgumentError for another number of channels, too."""
     return _raw.DecodeJpeg(
         contents, channels=channels, ratio=ratio,
         fancy_upscaling=fancy_upscaling,
@@ -32,7 +35,11 @@ def decode_and_crop_jpeg(contents, crop_window, channels=0, ratio=1,
 
 
 def decode_png(contents, channels=0, dtype=dtypes.uint8, name=None):
-    """A PNG file as [height, width, channels] of uint8 or uint16."""
+    """A PNG file as [height, width, channels] of uint8 or uint16.
+
+    `contents`: a scalar string; `channels`: 0 (as in the file), 1, 2, 3 or 4.
+    ValueError for other shapes; TypeError for another dtype;
+    InvalidArgumentError in the run for what is no image and other numbers."""
     return _raw.DecodePng(contents, channels=channels, dtype=dtype, name=name)
 
 
@@ -59,7 +66,12 @@ def encode_jpeg(image, format="", quality=95, progressive=False,
                 optimize_size=False, chroma_downsampling=True,
                 density_unit="in", x_density=300, y_density=300,
                 xmp_metadata="", name=None):
-    """A uint8 image of 1 or 3 channels as the bytes of a JPEG file."""
+    """A uint8 image [height, width, 1 or 3] as the bytes of a JPEG file, a
+    scalar string.
+
+    `format`: "" (by the channels), "grayscale" or "rgb". `quality`: 0 to 100.
+    ValueError for another rank; TypeError for other types; InvalidArgumentError
+    in the run for other channels or arguments."""
     return _raw.EncodeJpeg(
         image, format=format, quality=quality, progressive=progressive,
         optimize_size=optimize_size, chroma_downsampling=chroma_downsampling,

@@ -14,7 +14,11 @@ from headrace._src.ops.contractions import tensordot
 
 def convert_image_dtype(image, dtype, saturate=False, name=None):
     """As `dtype`, scaled so that the largest integer is 1.0. `saturate`: values
-    that would overflow are clipped first."""
+    that would overflow are clipped first.
+
+    `image`: real numbers of any shape, which the result has too; `dtype`: of
+    real numbers. Floats are taken to lie in [0, 1]. AttributeError for an image
+    of other types, TypeError for a dtype that is none."""
     image = convert_to_tensor(image, name="image")
     dtype = dtypes.as_dtype(dtype).base_dtype
     kind = image.dtype.base_dtype
@@ -125,7 +129,11 @@ def adjust_saturation(image, saturation_factor, name=None):
 
 
 def random_brightness(image, max_delta, seed=None):
-    """adjust_brightness by a number drawn from [-max_delta, max_delta)."""
+    """adjust_brightness by a number drawn from [-max_delta, max_delta).
+
+    `image`: numbers, [..., height, width, channels]; integers are changed as
+    floats in [0, 1]. The result has its type and shape. ValueError if max_delta
+    is negative; AttributeError for other types."""
     if max_delta < 0:
         raise ValueError("max_delta must be non-negative.")
     return adjust_brightness(image, _random.random_uniform(
@@ -142,12 +150,20 @@ def _factor(lower, upper, seed):
 
 
 def random_contrast(image, lower, upper, seed=None):
-    """adjust_contrast by a number drawn from [lower, upper)."""
+    """adjust_contrast by a number drawn from [lower, upper).
+
+    `image`: numbers, [..., height, width, channels]. The result has its type
+    and shape. ValueError unless 0 <= lower < upper; AttributeError for other
+    types."""
     return adjust_contrast(image, _factor(lower, upper, seed))
 
 
 def random_hue(image, max_delta, seed=None):
-    """adjust_hue by a number drawn from [-max_delta, max_delta)."""
+    """adjust_hue by a number drawn from [-max_delta, max_delta).
+
+    `image`: numbers, [..., height, width, 3]. The result has its type and
+    shape. ValueError unless 0 <= max_delta <= 0.5, InvalidArgumentError in the
+    run if there are not 3 channels; AttributeError for other types."""
     if not 0 <= max_delta <= 0.5:
         raise ValueError("max_delta must be in [0, 0.5].")
     return adjust_hue(image, _random.random_uniform(
@@ -155,7 +171,11 @@ def random_hue(image, max_delta, seed=None):
 
 
 def random_saturation(image, lower, upper, seed=None):
-    """adjust_saturation by a number drawn from [lower, upper)."""
+    """adjust_saturation by a number drawn from [lower, upper).
+
+    `image`: numbers, [..., height, width, 3]. The result has its type and
+    shape. ValueError unless 0 <= lower < upper, InvalidArgumentError in the run
+    if there are not 3 channels; AttributeError for other types."""
     return adjust_saturation(image, _factor(lower, upper, seed))
 
 
@@ -186,7 +206,10 @@ def random_jpeg_quality(image, min_jpeg_quality, max_jpeg_quality, seed=None):
 def per_image_standardization(image):
     """(image - mean) / max(deviation, 1 / sqrt(number of values)), for each
     image of a batch by itself; in the type of the image, as convert_image_dtype
-    gives it."""
+    gives it.
+
+    `image`: numbers, [..., height, width, channels]; floats give their own
+    type, integers float32. The shape stays. ValueError for a rank below 3."""
     with name_scope(None, "per_image_standardization", [image]) as scope:
         image, _ = _image(image)
         image = _checked(image)

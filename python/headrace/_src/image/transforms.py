@@ -86,7 +86,11 @@ def _part(image, batch, begin, size):
 def crop_to_bounding_box(image, offset_height, offset_width, target_height,
                          target_width):
     """The target_height x target_width part that begins at the offset.
-    ValueError, or InvalidArgument in the run, if it leaves the image."""
+    ValueError, or InvalidArgument in the run, if it leaves the image.
+
+    `image`: of any type, [height, width, channels] or [batch, height, width,
+    channels]; the result has its type and rank. Offsets and sizes: ints or
+    scalar int32."""
     with name_scope(None, "crop_to_bounding_box", [image]):
         image, batch = _one_if_unknown(image)
         if not batch:
@@ -154,7 +158,12 @@ def _smaller(a, b):
 
 def resize_image_with_crop_or_pad(image, target_height, target_width):
     """The middle of the image, or the image in the middle of zeros, so that it
-    is target_height x target_width."""
+    is target_height x target_width.
+
+    `image`: of any type, [height, width, channels] or [batch, height, width,
+    channels]; the result has its type and rank. Sizes: positive ints or scalar
+    int32. ValueError for another rank or sizes that are not positive,
+    InvalidArgumentError if that is seen in the run."""
     with name_scope(None, "resize_image_with_crop_or_pad", [image]):
         image, batch = _one_if_unknown(image)
         if not batch:
@@ -198,7 +207,10 @@ def central_crop(image, central_fraction):
 
 
 class ResizeMethod:
-    """How resize_images finds the new pixels."""
+    """How resize_images finds the new pixels: BILINEAR, NEAREST_NEIGHBOR,
+    BICUBIC or AREA, ints. Images are [batch, height, width, channels]; all but
+    NEAREST_NEIGHBOR give float32. ValueError from resize_images for other
+    numbers."""
     BILINEAR = 0
     NEAREST_NEIGHBOR = 1
     BICUBIC = 2
@@ -217,7 +229,12 @@ _RESIZE = {ResizeMethod.BILINEAR: "ResizeBilinear",
 def resize_images(images, size, method=ResizeMethod.BILINEAR,
                   align_corners=False, preserve_aspect_ratio=False, name=None):
     """`images` as large as `size` [height, width] says, as float32 except for
-    NEAREST_NEIGHBOR. With preserve_aspect_ratio the largest that fits it."""
+    NEAREST_NEIGHBOR. With preserve_aspect_ratio the largest that fits it.
+
+    `images`: numbers [batch, height, width, channels] or [height, width,
+    channels]; `size`: int32 [2], or two ints. NEAREST_NEIGHBOR keeps the type.
+    ValueError for another rank, for a size that has not two elements, and for
+    another method."""
     with name_scope(name, "resize", [images, size]):
         if method not in _RESIZE:
             raise ValueError("Resize method is not implemented: %s" % (method,))
@@ -262,14 +279,24 @@ resize = resize_images
 
 def resize_bilinear(images, size, align_corners=False, name=None,
                     half_pixel_centers=False):
-    """A batch resized by interpolation between four pixels, as float32."""
+    """A batch resized by interpolation between four pixels, as float32.
+
+    `images`: real numbers [batch, height, width, channels]; `size`: int32 [2]
+    or two ints. Returns [batch, size[0], size[1], channels]. ValueError for
+    another rank; InvalidArgumentError in the run for sizes that are not
+    positive."""
     return _raw.ResizeBilinear(images, size, align_corners=align_corners,
                                half_pixel_centers=half_pixel_centers, name=name)
 
 
 def resize_nearest_neighbor(images, size, align_corners=False, name=None,
                             half_pixel_centers=False):
-    """A batch resized by taking the nearest pixel."""
+    """A batch resized by taking the nearest pixel.
+
+    `images`: numbers [batch, height, width, channels]; `size`: int32 [2] or two
+    ints. Returns [batch, size[0], size[1], channels] of the same type.
+    ValueError for another rank; InvalidArgumentError in the run for sizes that
+    are not positive."""
     return _raw.ResizeNearestNeighbor(
         images, size, align_corners=align_corners,
         half_pixel_centers=half_pixel_centers, name=name)
@@ -361,7 +388,11 @@ def _random_flip(image, axis, seed, name):
 
 
 def random_flip_left_right(image, seed=None):
-    """flip_left_right for every other image, by chance."""
+    """flip_left_right for every other image, by chance.
+
+    `image`: of any type, [height, width, channels] or [batch, height, width,
+    channels], each of a batch by itself; the result has its type and shape.
+    ValueError for another rank."""
     return _random_flip(image, 1, seed, "random_flip_left_right")
 
 

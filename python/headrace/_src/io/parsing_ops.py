@@ -13,12 +13,21 @@ from headrace._src.ops.sparse_tensor import SparseTensor
 from headrace._src.sparse import sparse_ops as _sparse
 
 VarLenFeature = collections.namedtuple("VarLenFeature", ["dtype"])
-VarLenFeature.__doc__ = """As many values as there are: a SparseTensor."""
+VarLenFeature.__doc__ = """As many values as there are: a SparseTensor.
+
+`dtype`: float32, int64 or string. parse_example gives one of dense_shape [batch,
+longest], parse_single_example [length]. ValueError from these without a dtype;
+InvalidArgumentError in the run for values of another type."""
 
 
 class FixedLenFeature(collections.namedtuple(
         "FixedLenFeature", ["shape", "dtype", "default_value"])):
-    """Values of a fixed shape; required unless there is a default."""
+    """Values of a fixed `shape`, of `dtype` float32, int64 or string, in each
+    Example: parse_example gives a tensor [batch] + shape.
+
+    Required, unless there is a `default_value` of that shape and type:
+    otherwise the run fails with InvalidArgumentError. parse_example raises
+    ValueError without a dtype or a shape that is known."""
 
     def __new__(cls, shape, dtype, default_value=None):
         return super().__new__(cls, shape, dtype, default_value)
@@ -203,7 +212,13 @@ def parse_example(serialized, features, name=None, example_names=None):
 
 
 def parse_single_example(serialized, features, name=None, example_names=None):
-    """The contents of one serialized Example, as a dict like `features`."""
+    """The contents of one serialized Example, as a dict like `features`.
+
+    `serialized`: a scalar string. `features`: {key: FixedLenFeature,
+    VarLenFeature, ...}. The results are tensors of the features' shapes and
+    dtypes, SparseTensors of one dimension for VarLenFeature. ValueError for no
+    features or an unknown kind; InvalidArgumentError in the run for bytes that
+    are no Example, or a feature that is missing or of another type."""
     if not features:
         raise ValueError("Missing features.")
     columns = _Columns(features, _EXAMPLE, sequences_pad=True)

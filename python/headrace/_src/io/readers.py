@@ -66,7 +66,11 @@ class IdentityReader(ReaderBase):
 
 
 class WholeFileReader(ReaderBase):
-    """Each record is a file: its name and what it holds."""
+    """Each record is a file: read(queue) gives (its name, what it holds),
+    scalar strings; `queue` holds names of files.
+
+    A run raises OutOfRangeError at the end of a closed queue, NotFoundError for
+    a missing file."""
 
     def __init__(self, name=None):
         super().__init__(_raw.WholeFileReaderV2(name=name))
@@ -93,7 +97,12 @@ class FixedLengthRecordReader(ReaderBase):
 
 
 class TFRecordReader(ReaderBase):
-    """Records of record files; keys are "file:offset"."""
+    """Records of record files; keys are "file:offset".
+
+    read(queue) gives (key, record), scalar strings; `queue` holds names of
+    files. `options`: a TFRecordOptions. A run raises OutOfRangeError at the end
+    of a closed queue, NotFoundError for a missing file and DataLossError for a
+    damaged one."""
 
     def __init__(self, name=None, options=None):
         super().__init__(_raw.TFRecordReaderV2(
@@ -143,7 +152,12 @@ _compression = TFRecordOptions.get_compression_type_string
 
 
 class TFRecordWriter:
-    """Writes records, bytes, to a file."""
+    """Writes records, bytes, to a file: write(record), flush(), close(), or as
+    a context manager.
+
+    `options`: a TFRecordOptions or compression type. Records are bytes, often a
+    serialized Example; there are no shapes and dtypes here. NotFoundError if
+    the folder is missing, TypeError for a record that is no bytes."""
 
     def __init__(self, path, options=None):
         level = getattr(options, "compression_level", None)

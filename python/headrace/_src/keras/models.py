@@ -44,7 +44,11 @@ class InputLayer(Layer):
 
 def Input(shape=None, batch_size=None, name=None, dtype=None, sparse=False,
           tensor=None, **kwargs):
-    """A placeholder of [batch] + `shape`, from which a Model starts."""
+    """A placeholder of [batch] + `shape`, from which a Model starts.
+
+    `dtype`: float32 by default; `sparse`: a SparseTensor's; `tensor`: a Tensor
+    to take instead. Returns a tensor [batch_size] + shape of that type.
+    ValueError without a shape or tensor and for unknown arguments."""
     if "batch_shape" in kwargs:
         batch_size, *shape = kwargs.pop("batch_shape")
     if kwargs:

@@ -152,7 +152,14 @@ class Conv1D(_Conv):
 
 class Conv2D(_Conv):
     """A convolution of [batch, rows, columns, channels], or with
-    "channels_first" of [batch, channels, rows, columns]."""
+    "channels_first" of [batch, channels, rows, columns].
+
+    `inputs`: float16, bfloat16, float32 or float64; the result is [batch, rows,
+    columns, filters] of that type, in the same order. Weights: `kernel`
+    [height, width, channels, filters] and `bias` [filters]. `kernel_size`,
+    `strides` and `dilation_rate`: an int or two. ValueError for another rank,
+    unknown channels, another padding or data format, and both strides and
+    dilations above 1."""
 
     def __init__(self, filters, kernel_size, strides=(1, 1), padding="valid",
                  data_format=None, dilation_rate=(1, 1), activation=None,
@@ -237,7 +244,13 @@ class _Transposed(_Conv):
 
 class Conv2DTranspose(_Transposed):
     """The transpose of Conv2D. The kernel is [rows, columns, filters,
-    inputs]."""
+    inputs].
+
+    `inputs`: float16, bfloat16, float32 or float64 [batch, rows, columns,
+    channels], or with "channels_first" [batch, channels, rows, columns]; the
+    result is as large as what Conv2D would take to it, with `filters` channels.
+    ValueError for another rank, unknown channels, another padding or data
+    format."""
 
     def __init__(self, filters, kernel_size, strides=(1, 1), padding="valid",
                  output_padding=None, data_format=None, dilation_rate=(1, 1),

@@ -20,7 +20,10 @@ class Dense(KernelLayer):
     """activation(inputs x kernel + bias) over the last dimension of the
     inputs, whose size must be known. Weights: `kernel` [inputs, units] and
     `bias` [units]. TypeError for a type that is not of real or complex
-    numbers."""
+    numbers.
+
+    The result is [..., units] of the inputs' type. ValueError if the last
+    dimension is not known, or another one in the next call."""
 
     def __init__(self, units, activation=None, use_bias=True,
                  kernel_initializer="glorot_uniform", bias_initializer="zeros",
@@ -328,6 +331,55 @@ class LeakyReLU(Layer):
 
     def get_config(self):
         return {**super().get_config(), "alpha": self.alpha}
+
+
+class PReLU(Layer):
+    """Values below 0 times the weight `alpha`, one for each place of an example.
+
+    `shared_axes`: dimensions, counted from 1, along which the weight is the
+    same. ValueError if another dimension's size is not known."""
+
+    def __init__(self, alpha_initializer="zeros", alpha_regularizer=None,
+                 alpha_constraint=None, shared_axes=None, **kwargs):
+        super().__init__(**kwargs)
+        self.alpha_initializer = initializers.get(alpha_initializer)
+        self.alpha_regularizer = regularizers.get(alpha_regularizer)
+        self.alpha_constraint = constraints.get(alpha_constraint)
+        self.shared_axes = (None if shared_axes is None
+                            else list(shared_axes)
+                            if isinstance(shared_axes, (list, tuple))
+                            else [shared_axes])
+
+    def build(self, input_shape):
+        sizes = TensorShape(input_shape).as_list()
+        shape = sizes[1:]
+        for axis in self.shared_axes or ():
+            shape[axis - 1] = 1
+        if None in shape:
+            raise ValueError("PReLU needs the sizes of dimensions that are not "
+                             "shared; the inputs are %s" % (sizes,))
+        self.alpha = self.add_weight(
+            "alpha", shape=shape, initializer=self.alpha_initializer,
+            regularizer=self.alpha_regularizer,
+            constraint=self.alpha_constraint)
+        self.input_spec = InputSpec(ndim=len(sizes), axes={
+            i: sizes[i] for i in range(1, len(sizes))
+            if i not in (self.shared_axes or ())})
+        self.built = True
+
+    def call(self, inputs):
+        return backend.relu(inputs) - self.alpha * backend.relu(-inputs)
+
+    def compute_output_shape(self, input_shape):
+        return TensorShape(input_shape)
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "alpha_initializer": initializers.serialize(self.alpha_initializer),
+            "alpha_regularizer": regularizers.serialize(self.alpha_regularizer),
+            "alpha_constraint": constraints.serialize(self.alpha_constraint),
+            "shared_axes": self.shared_axes}
 
 
 class Softmax(Layer):

@@ -429,11 +429,21 @@ class Layer:
 
     @property
     def input_shape(self):
-        return nest.map_structure(backend.int_shape, self._only(0, "input"))
+        return self._common_shape(0, "input")
 
     @property
     def output_shape(self):
-        return nest.map_structure(backend.int_shape, self._only(1, "output"))
+        return self._common_shape(1, "output")
+
+    def _common_shape(self, at, what):
+        """The shape that all calls had; of a network, that of its first, by
+        which it was made."""
+        shapes = [nest.map_structure(backend.int_shape, call[at])
+                  for call in self._calls]
+        if shapes and (hasattr(self, "_layers")
+                       or all(s == shapes[0] for s in shapes)):
+            return shapes[0]
+        return nest.map_structure(backend.int_shape, self._only(at, what))
 
     def get_input_at(self, node_index):
         return self._at(node_index, 0, "input")

@@ -100,7 +100,7 @@ def _function(name, layer):
         return layer(**given)(inputs)
     function.__signature__ = signature
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = "A %s layer, called with `inputs`. %s" % (
+    function.__doc__ = "A %s layer, called with `inputs`.\n\n    %s" % (
         layer.__name__, layer.__doc__)
     return function
 
@@ -124,13 +124,22 @@ average_pooling3d = _function("average_pooling3d", AveragePooling3D)
 def dropout(inputs, rate=0.5, noise_shape=None, seed=None, training=False,
             name=None):
     """`inputs`, in training with a share `rate` set to 0 and the others scaled
-    up. `training`: a bool, or a tensor of one."""
+    up. `training`: a bool, or a tensor of one.
+
+    `inputs`: float16, bfloat16, float32 or float64, of any shape, which the
+    result has. `noise_shape`: int32 [rank], 1 where a dimension shares its
+    fate. ValueError for a rate out of [0, 1), and in training for other types.
+    """
     layer = Dropout(rate, noise_shape=noise_shape, seed=seed, name=name)
     return layer(inputs, training=training)
 
 
 def flatten(inputs, name=None, data_format="channels_last"):
-    """All dimensions but the first as one."""
+    """All dimensions but the first as one: [batch, ...] gives [batch, n].
+
+    `inputs`: of any type, which the result has. With data_format
+    "channels_first" the channels go last before that. ValueError for a scalar
+    and for another data format."""
     return Flatten(name=name, data_format=data_format)(inputs)
 
 
@@ -144,7 +153,13 @@ def batch_normalization(
         fused=None, virtual_batch_size=None, adjustment=None):
     """`inputs` normalised: by the moments of the batch in training, otherwise
     by moving averages of those. The updates of the averages are in the
-    collection UPDATE_OPS, and must be run with the training op."""
+    collection UPDATE_OPS, and must be run with the training op.
+
+    `inputs`: float16, bfloat16, float32 or float64 of known rank, with a known
+    size of `axis`; the result has its type and shape. Variables: gamma, beta,
+    moving_mean and moving_variance, [size of axis], float32 for float16.
+    `training`: a bool, or a scalar bool tensor. ValueError for unknown sizes or
+    an axis out of range."""
     layer = BatchNormalization(
         axis, momentum, epsilon, center, scale, beta_initializer,
         gamma_initializer, moving_mean_initializer,

@@ -88,7 +88,12 @@ class AveragePooling1D(_Pooling):
 
 
 class MaxPooling2D(_Pooling):
-    """The largest of each window of an image."""
+    """The largest of each window of an image.
+
+    `inputs`: real numbers [batch, rows, columns, channels], or with
+    "channels_first" [batch, channels, rows, columns]; the result has their type
+    and rank. `pool_size` and `strides`: an int or two. ValueError for another
+    rank, padding or data format."""
     rank = 2
     pool_function = staticmethod(_conv.max_pool)
 
@@ -98,7 +103,12 @@ class MaxPooling2D(_Pooling):
 
 
 class AveragePooling2D(_Pooling):
-    """The mean of each window of an image."""
+    """The mean of each window of an image.
+
+    `inputs`: float16, bfloat16, float32 or float64 [batch, rows, columns,
+    channels], or with "channels_first" [batch, channels, rows, columns]; the
+    result has their type and rank. `pool_size` and `strides`: an int or two.
+    ValueError for another rank, padding or data format."""
     rank = 2
     pool_function = staticmethod(_conv.avg_pool)
 

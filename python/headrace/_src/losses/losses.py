@@ -250,7 +250,12 @@ def mean_pairwise_squared_error(labels, predictions, weights=1.0, scope=None,
 
 def mean_squared_error(labels, predictions, weights=1.0, scope=None,
                        loss_collection=_LOSSES, reduction=_BY_WEIGHTS):
-    """(predictions - labels)^2."""
+    """(predictions - labels)^2, the mean over what has a weight by default.
+
+    `labels` and `predictions`: numbers of one shape, as float32. `weights`: a
+    scalar, or what broadcasts to the losses. Returns a scalar float32, or with
+    Reduction.NONE the losses, and adds it to `loss_collection`. ValueError for
+    None, or shapes or weights that do not fit."""
     _both(labels=labels, predictions=predictions)
     with name_scope(scope, "mean_squared_error",
                     [predictions, labels, weights]) as scope:
@@ -305,7 +310,12 @@ def softmax_cross_entropy(onehot_labels, logits, weights=1.0,
 def sparse_softmax_cross_entropy(labels, logits, weights=1.0, scope=None,
                                  loss_collection=_LOSSES,
                                  reduction=_BY_WEIGHTS):
-    """softmax_cross_entropy, where labels are the numbers of the classes."""
+    """softmax_cross_entropy, where labels are the numbers of the classes.
+
+    `labels`: int32 or int64 [batch, ...]; `logits`: float16, bfloat16, float32
+    or float64 [batch, ..., classes]. `weights` are a scalar, or broadcast to
+    the labels. Returns a scalar, or with Reduction.NONE the losses, and adds it
+    to `loss_collection`. ValueError for None or shapes that do not fit."""
     _both(labels=labels, logits=logits)
     with name_scope(scope, "sparse_softmax_cross_entropy_loss",
                     [logits, labels, weights]) as scope:

@@ -47,32 +47,39 @@ def confusion_matrix(labels, predictions, num_classes=None, dtype=dtypes.int32,
         labels, predictions = _same_ranks(
             convert_to_tensor(labels, name="labels"),
             convert_to_tensor(predictions, name="predictions"))
-        labels = _checked_classes(labels, num_classes, "labels")
-        predictions = _checked_classes(predictions, num_classes, "predictions")
+        labels = _math.cast(labels, dtypes.int64)
+        predictions = _math.cast(predictions, dtypes.int64)
+        labels = _not_negative(labels, "labels")
+        predictions = _not_negative(predictions, "predictions")
         if num_classes is None:
             num_classes = _math.maximum(_math.reduce_max(predictions),
                                         _math.reduce_max(labels)) + 1
+        else:
+            limit = _math.cast(num_classes, dtypes.int64)
+            labels = _below(labels, limit, "labels")
+            predictions = _below(predictions, limit, "predictions")
         if weights is not None:
             weights = convert_to_tensor(weights, name="weights")
             predictions.get_shape().assert_is_compatible_with(
                 weights.get_shape())
             weights = _math.cast(weights, dtype)
-        else:
+        shape = _array.stack([num_classes, num_classes])
+        indices = _array.stack([labels, predictions], axis=1)
+        if weights is None:
             weights = _array.ones_like(predictions, dtype)
-        size = _math.cast(num_classes, dtypes.int64)
-        return _raw.ScatterNd(_array.stack([labels, predictions], axis=1),
-                              weights, _array.stack([size, size]))
+        sparse_shape = _math.cast(shape, dtypes.int64)
+        zeros = _array.zeros(_math.cast(shape, dtypes.int32), dtype)
+        return _raw.SparseTensorDenseAdd(indices, weights, sparse_shape, zeros)
 
 
-def _checked_classes(x, num_classes, what):
-    x = _math.cast(x, dtypes.int64)
-    x = with_dependencies([_check.assert_non_negative(
+def _not_negative(x, what):
+    return with_dependencies([_check.assert_non_negative(
         x, message="`%s` contains negative values" % what)], x)
-    if num_classes is not None:
-        x = with_dependencies([_check.assert_less(
-            x, _math.cast(num_classes, dtypes.int64),
-            message="`%s` out of bound" % what)], x)
-    return x
+
+
+def _below(x, limit, what):
+    return with_dependencies([_check.assert_less(
+        x, limit, message="`%s` out of bound" % what)], x)
 
 
 def _same_ranks(labels, predictions):
@@ -129,6 +136,11 @@ def histogram_fixed_width_bins(values, value_range, nbins=100,
 def _segment_counts(data, segment_ids, num_segments):
     """How many slices each segment has, at least 1, in a shape that broadcasts
     with the segments."""
+    if data._rank() is not None and segment_ids._rank() is not None:
+        ones = _array.ones(_array.shape(segment_ids), dtype=data.dtype)
+        counts = _raw.UnsortedSegmentSum(ones, segment_ids, num_segments)
+        return _math.maximum(_array.reshape(counts, [num_segments] + [1] * (
+            data._rank() - segment_ids._rank())), 1)
     num_segments = convert_to_tensor(num_segments)
     ids_shape = _array.shape(segment_ids)
     flat = _array.reshape(segment_ids, [-1])
@@ -289,26 +301,25 @@ def _direction(direction):
     return direction == "ASCENDING"
 
 
-def _sorted(values, axis, ascending):
-    """(sorted values, their indices) along `axis`, equal ones as they come."""
+def _sorted(values, axis, ascending, part):
+    """The values in order along `axis` (part 0), or their indices (part 1);
+    equal ones as they come."""
     axis = convert_to_tensor(axis, dtype=dtypes.int32, name="axis")
     at = _known_axis(axis)
     values = convert_to_tensor(values, name="values")
     n = values._rank()
     last = n is not None and -n <= at < n and at in (-1, n - 1)
+    if ascending:
+        values = _reversed_order(values)
     count = _array.shape(values)[at]
+    _array.rank(values)  # a node that TensorFlow makes too
     order = None if at == -1 or last else _swapped(values, at)
     if order is not None:
         values = _array.transpose(values, order)
-    if ascending:
-        values = _reversed_order(values)
-    top, indices = _raw.TopKV2(values, count)
-    if ascending:
-        top = _reversed_order(top)
+    out = _raw.TopKV2(values, count)[part]
     if order is not None:
-        top = _array.transpose(top, order)
-        indices = _array.transpose(indices, order)
-    return top, indices
+        out = _array.transpose(out, order)
+    return _reversed_order(out) if ascending and part == 0 else out
 
 
 def _swapped(values, at):
@@ -317,7 +328,7 @@ def _swapped(values, at):
     if n is not None:
         order = list(range(n))
         order[at], order[-1] = order[-1], order[at]
-        return order
+        return constant(order, dtypes.int32, name="transposition")
     rank = _array.rank(values)
     at = at + rank if at < 0 else at
     order = _math.range(rank)
@@ -342,14 +353,14 @@ def _known_axis(axis):
 def sort(values, axis=-1, direction="ASCENDING", name=None):
     """The values in order along `axis`, "ASCENDING" or "DESCENDING"."""
     with name_scope(name, "sort"):
-        return _sorted(values, axis, _direction(direction))[0]
+        return _sorted(values, axis, _direction(direction), 0)
 
 
 def argsort(values, axis=-1, direction="ASCENDING", stable=False, name=None):
     """The indices that put the values in order along `axis`; equal ones keep
     their order, asked for by `stable` or not."""
     with name_scope(name, "argsort"):
-        return _sorted(values, axis, _direction(direction))[1]
+        return _sorted(values, axis, _direction(direction), 1)
 
 
 def searchsorted(sorted_sequence, values, side="left", out_type=dtypes.int32,

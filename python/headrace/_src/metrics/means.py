@@ -14,7 +14,13 @@ from headrace._src.variables.variables import assign_add, scatter_add
 
 def accuracy(labels, predictions, weights=None, metrics_collections=None,
              updates_collections=None, name=None):
-    """How often predictions equal labels."""
+    """How often predictions equal labels.
+
+    `labels` and `predictions`: of one shape, of any type (predictions are
+    cast); `weights`: None, or what broadcasts to the labels. Returns (value,
+    update), scalars of float32, over local variables `total` and `count`; both
+    join the collections. ValueError for shapes that do not fit, RuntimeError
+    when executing eagerly, as for all metrics."""
     labels, predictions, weights = matched(labels, predictions, weights)
     kind = labels.dtype.base_dtype
     if kind != predictions.dtype.base_dtype:

@@ -160,7 +160,12 @@ def nce_loss(weights, biases, labels, inputs, num_sampled, num_classes,
     weights [num_classes, dim], biases [num_classes], labels [batch, num_true],
     inputs [batch, dim]. Without `sampled_values` (what a sampler gives)
     log_uniform_candidate_sampler draws num_sampled classes, for all rows the
-    same."""
+    same.
+
+    Weights, biases and inputs are float32 (or float16, float64), labels int64
+    or cast to it. Returns the losses, [batch] of the type of `inputs`.
+    ValueError for shapes that do not fit; InvalidArgumentError in the run for a
+    label that is no class."""
     logits, labels = _logits_and_labels(
         weights, biases, labels, inputs, num_sampled, num_classes, num_true,
         sampled_values, remove_accidental_hits, partition_strategy, name, None)
@@ -175,7 +180,11 @@ def sampled_softmax_loss(weights, biases, labels, inputs, num_sampled,
                          seed=None):
     """The softmax cross entropy of each row of `inputs` over its true classes
     and a sample of the others: for training, where it is close to, and far
-    cheaper than, that over all classes. Arguments as of nce_loss."""
+    cheaper than, that over all classes. Arguments as of nce_loss.
+
+    Returns the losses, [batch] of the type of `inputs`. ValueError for shapes
+    that do not fit; InvalidArgumentError in the run for a label that is no
+    class."""
     logits, labels = _logits_and_labels(
         weights, biases, labels, inputs, num_sampled, num_classes, num_true,
         sampled_values, remove_accidental_hits, partition_strategy, name, seed)

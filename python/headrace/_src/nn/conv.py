@@ -54,10 +54,17 @@ def conv2d(input, filter=None, strides=None, padding=None,
            name=None, filters=None):
     """The 2-D convolution of images with filters (as a cross-correlation).
 
-    `padding`: "SAME" (output size ceil(in / stride), the odd pixel at the
-    end), "VALID", or pairs (before, after) for each dimension. A filter with
-    fewer input channels than the image has makes groups. half, bfloat16,
-    float32, float64. ValueError if shapes do not fit."""
+    `input`: [batch, height, width, in], or with data_format "NCHW" [batch, in,
+    height, width]; `filter`: [height, width, in, out]; `strides` and
+    `dilations`: a number, two, or four as the input's dimensions. The result is
+    [batch, rows, columns, out], of the type of both: float16, bfloat16,
+    float32, float64 or int32. A filter with fewer input channels than the image
+    has makes groups.
+
+    `padding`: "SAME" (output size ceil(in / stride), the odd pixel at the end),
+    "VALID", or pairs (before, after) for each dimension. ValueError if ranks or
+    channels do not fit; TypeError for other types; NotImplementedError for a
+    stride over the batch or channels."""
     filter = _renamed("filters", filters, "filter", filter)
     padding, explicit = _padding(padding, 1 if data_format == "NCHW" else 3)
     channel = 1 if data_format == "NCHW" else 3
@@ -97,7 +104,12 @@ def conv2d_transpose(value=None, filter=None, output_shape=None, strides=None,
                      padding="SAME", data_format="NHWC", name=None, input=None,
                      filters=None, dilations=None):
     """The transpose of conv2d: output_shape is that of the image which conv2d
-    would take to the shape of `value`. Filters are [height, width, out, in]."""
+    would take to the shape of `value`. Filters are [height, width, out, in].
+
+    `value`: [batch, height, width, in], or as data_format "NCHW" says;
+    `output_shape`: int32 [4]. Both of one type: float16, bfloat16, float32 or
+    float64. InvalidArgumentError in the run for ranks, channels or an output
+    shape that conv2d would not take there; TypeError for different types."""
     value = _renamed("input", input, "value", value)
     filter = _renamed("filters", filters, "filter", filter)
     channel = 1 if data_format == "NCHW" else 3
@@ -116,7 +128,12 @@ def conv2d_transpose(value=None, filter=None, output_shape=None, strides=None,
 def conv1d(value=None, filters=None, stride=None, padding=None,
            use_cudnn_on_gpu=None, data_format=None, name=None, input=None,
            dilations=None):
-    """Convolution of [batch, width, channels] with [width, in, out]."""
+    """Convolution of [batch, width, channels] with [width, in, out].
+
+    With data_format "NCW" it is [batch, channels, width]. float16, bfloat16,
+    float32 or float64, also of the result [batch, positions, out]. `stride` and
+    `dilations`: a number or a list of one or three. ValueError if ranks or
+    channels do not fit; TypeError for different types."""
     value = _renamed("input", input, "value", value)
     with name_scope(name, "conv1d", [value, filters]) as scope:
         ncw = data_format in ("NCW", "NCHW")
@@ -135,7 +152,14 @@ def conv1d(value=None, filters=None, stride=None, padding=None,
 
 def conv3d(input, filter=None, strides=None, padding=None, data_format="NDHWC",
            dilations=[1, 1, 1, 1, 1], name=None, filters=None):
-    """Convolution of [batch, depth, height, width, channels]."""
+    """Convolution of volumes with filters (as a cross-correlation).
+
+    `input`: [batch, depth, height, width, in], or with data_format "NCDHW"
+    [batch, in, depth, height, width]; `filter`: [depth, height, width, in,
+    out]; `strides` and `dilations`: as the input's dimensions. Both float16,
+    bfloat16, float32 or float64, as is the result [batch, planes, rows,
+    columns, out]. ValueError if ranks or channels do not fit; TypeError for
+    different types."""
     return _raw.Conv3D(
         input, _renamed("filters", filters, "filter", filter), strides=strides,
         padding=padding, data_format=data_format, dilations=dilations,
@@ -145,7 +169,13 @@ def conv3d(input, filter=None, strides=None, padding=None, data_format="NDHWC",
 def conv3d_transpose(value, filter=None, output_shape=None, strides=None,
                      padding="SAME", data_format="NDHWC", name=None,
                      input=None, filters=None, dilations=None):
-    """The transpose of conv3d."""
+    """The transpose of conv3d: `output_shape` is that of the volume which
+    conv3d would take to the shape of `value`.
+
+    `value`: [batch, depth, height, width, in]; `filter`: [depth, height, width,
+    out, in]; both of one type, float16, bfloat16, float32 or float64, which the
+    result has. InvalidArgumentError in the run for ranks, channels or an output
+    shape that conv3d would not take there; TypeError for other types."""
     value = _renamed("input", input, "value", value)
     with name_scope(name, "conv3d_transpose", [value]) as scope:
         return _raw.Conv3DBackpropInputV2(
@@ -197,7 +227,13 @@ def atrous_conv2d(value, filters, rate, padding, name=None):
 
 def convolution(input, filter, padding, strides=None, dilation_rate=None,
                 name=None, data_format=None, filters=None, dilations=None):
-    """conv1d, conv2d or conv3d by the rank of the input."""
+    """conv1d, conv2d or conv3d by the rank of the input.
+
+    `input`: [batch, ..., in] with 1 to 3 dimensions in space, or with
+    data_format "NC..." [batch, in, ...]; `filter`: [..., in, out]; both
+    float16, bfloat16, float32 or float64. `strides` and `dilation_rate`: one
+    number a dimension. ValueError if ranks or channels do not fit, or if both
+    exceed 1; TypeError for different types."""
     with name_scope(name, "convolution", [input, filter]) as scope:
         input = convert_to_tensor(input, name="input")
         filter = convert_to_tensor(
@@ -225,7 +261,12 @@ def depthwise_conv2d(input, filter, strides, padding, rate=None, name=None,
                      data_format=None, dilations=None):
     """Each channel convolved with filters of its own: filter is [height,
     width, channels, multiplier], the output has channels * multiplier
-    channels. `rate`: two dilations, by SpaceToBatchND."""
+    channels. `rate`: two dilations, by SpaceToBatchND.
+
+    `input`: [batch, height, width, channels], or as data_format "NCHW" says;
+    float16, bfloat16, float32 or float64, as `filter` and the result.
+    ValueError if ranks or channels do not fit; TypeError for different types;
+    InvalidArgumentError in the run for strides that differ."""
     rate = _renamed("dilations", dilations, "rate", rate)
     with name_scope(name, "depthwise", [input, filter]) as scope:
         input = convert_to_tensor(input, name="tensor_in")
@@ -279,7 +320,13 @@ def depthwise_conv2d_native(input, filter, strides, padding,
 def separable_conv2d(input, depthwise_filter, pointwise_filter, strides,
                      padding, rate=None, name=None, data_format=None,
                      dilations=None):
-    """depthwise_conv2d followed by a 1 x 1 convolution."""
+    """depthwise_conv2d followed by a 1 x 1 convolution.
+
+    `input`: [batch, height, width, in]; `depthwise_filter`: [height, width, in,
+    multiplier]; `pointwise_filter`: [1, 1, in * multiplier, out]; all float16,
+    bfloat16, float32 or float64, as is the result [batch, rows, columns, out].
+    ValueError if ranks or channels do not fit; TypeError for different types.
+    """
     rate = _renamed("dilations", dilations, "rate", rate)
     with name_scope(name, "separable_conv2d",
                     [input, depthwise_filter, pointwise_filter]) as scope:
@@ -308,7 +355,13 @@ def _pool(op, default, value, ksize, strides, padding, data_format, name,
 
 def max_pool(value, ksize, strides, padding, data_format="NHWC", name=None,
              input=None):
-    """The largest element of each window, padding left out."""
+    """The largest element of each window, padding left out.
+
+    `value`: [batch, height, width, channels], or as data_format "NCHW" says, of
+    real numbers; `ksize` and `strides`: a number, two, or four as its
+    dimensions. The result has its type and rank. ValueError for another rank, a
+    window that is larger than the image with "VALID", or windows over both
+    channels and pixels; TypeError for other types."""
     return _pool(_raw.MaxPool, "MaxPool",
                  _renamed("input", input, "value", value), ksize, strides,
                  padding, data_format, name)
@@ -391,7 +444,13 @@ def max_pool2d(input, ksize, strides, padding, data_format="NHWC", name=None):
 
 def avg_pool(value, ksize, strides, padding, data_format="NHWC", name=None,
              input=None):
-    """The mean of each window, over what is inside the image."""
+    """The mean of each window, over what is inside the image.
+
+    `value`: [batch, height, width, channels], or as data_format "NCHW" says, of
+    float16, bfloat16, float32 or float64; `ksize` and `strides`: a number, two,
+    or four as its dimensions. The result has its type and rank. ValueError for
+    another rank, or a window that is larger than the image with "VALID";
+    TypeError for other types."""
     return _pool(_raw.AvgPool, "AvgPool",
                  _renamed("input", input, "value", value), ksize, strides,
                  padding, data_format, name)

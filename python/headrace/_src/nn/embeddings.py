@@ -75,7 +75,12 @@ def embedding_lookup(params, ids, partition_strategy="mod", name=None,
     that are parts of one table: a list or a PartitionedVariable.
 
     `partition_strategy`: "mod" if id i is in part i % len(params), "div" if
-    the parts follow each other. `max_norm`: longer rows are scaled to it."""
+    the parts follow each other. `max_norm`: longer rows are scaled to it.
+
+    `params`: at least [rows], of any type; `ids`: int32 or int64 of any shape.
+    The result is ids.shape + params.shape[1:], of the type of `params`.
+    ValueError for an empty list or another strategy; InvalidArgumentError in
+    the run for an id that is out of range."""
     parts = _parts(params, "params")
     with name_scope(name, "embedding_lookup",
                     _graph_elements(parts + [ids])) as scope:

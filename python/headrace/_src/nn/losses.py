@@ -11,7 +11,10 @@ from headrace._src.ops.array_ops import _renamed
 
 
 def l2_loss(t, name=None):
-    """sum(t ** 2) / 2."""
+    """sum(t ** 2) / 2: a scalar.
+
+    `t`: float16, bfloat16, float32 or float64, of any shape, whose type the
+    result has. TypeError for other types."""
     return _raw.L2Loss(t, name=name)
 
 
@@ -38,7 +41,12 @@ def _flatten_outer(x):
 
 def softmax_cross_entropy_with_logits_v2(labels, logits, axis=None, name=None,
                                          dim=None):
-    """-sum(labels * log_softmax(logits)) along `axis`, the last by default."""
+    """-sum(labels * log_softmax(logits)) along `axis`, the last by default.
+
+    `labels` and `logits`: of one shape [..., classes] and float16, bfloat16,
+    float32 or float64; labels are probabilities, are cast to the type of the
+    logits, and have gradients too. The losses are of that type, without `axis`.
+    ValueError if one is missing or shapes differ; TypeError for other types."""
     axis = _renamed("axis", axis, "dim", dim)
     axis = -1 if axis is None else axis
     with name_scope(name, "softmax_cross_entropy_with_logits",
@@ -72,7 +80,12 @@ def softmax_cross_entropy_with_logits_v2(labels, logits, axis=None, name=None,
 def softmax_cross_entropy_with_logits(_sentinel=None, labels=None, logits=None,
                                       dim=-1, name=None, axis=None):
     """As softmax_cross_entropy_with_logits_v2, without a gradient to the
-    labels."""
+    labels.
+
+    `labels` and `logits`: [batch, classes] or more, of float16, bfloat16,
+    float32 or float64; labels are cast to the type of the logits. The losses
+    are [batch], of that type. ValueError for arguments without names, one
+    missing, or shapes that differ; TypeError for other types."""
     _need_named(_sentinel, labels, logits, "softmax_cross_entropy_with_logits")
     with name_scope(name, "softmax_cross_entropy_with_logits_sg",
                     [logits, labels]) as scope:
@@ -83,7 +96,13 @@ def softmax_cross_entropy_with_logits(_sentinel=None, labels=None, logits=None,
 
 def sparse_softmax_cross_entropy_with_logits(_sentinel=None, labels=None,
                                              logits=None, name=None):
-    """-log_softmax(logits)[labels] along the last dimension of the logits."""
+    """-log_softmax(logits)[labels] along the last dimension of the logits.
+
+    `labels`: int32 or int64 [batch, ...]; `logits`: float16, bfloat16, float32
+    or float64 [batch, ..., classes]. The losses have the shape of the labels
+    and the type of the logits. ValueError for arguments without names, one
+    missing, scalar logits, or ranks or shapes that differ; InvalidArgumentError
+    in the run for a label that is no class."""
     _need_named(_sentinel, labels, logits,
                 "sparse_softmax_cross_entropy_with_logits")
     with name_scope(name, "SparseSoftmaxCrossEntropyWithLogits",
@@ -131,7 +150,11 @@ def _same_shape(logits, labels):
 def sigmoid_cross_entropy_with_logits(_sentinel=None, labels=None, logits=None,
                                       name=None):
     """-labels log(sigmoid(x)) - (1 - labels) log(1 - sigmoid(x)), without
-    overflow."""
+    overflow.
+
+    `labels` and `logits`: of one shape and type, float16, bfloat16, float32 or
+    float64, which the losses have. ValueError for arguments without names, one
+    missing, or shapes that differ; TypeError for different types."""
     _need_named(_sentinel, labels, logits, "sigmoid_cross_entropy_with_logits")
     with name_scope(name, "logistic_loss", [logits, labels]) as scope:
         logits = convert_to_tensor(logits, name="logits")

@@ -11,7 +11,13 @@ from headrace._src.ops.array_ops import _renamed
 def fused_batch_norm(x, scale, offset, mean=None, variance=None, epsilon=0.001,
                      data_format="NHWC", is_training=True, name=None):
     """(normalised x, batch mean, batch variance). In training the moments are
-    those of x; otherwise `mean` and `variance` are taken."""
+    those of x; otherwise `mean` and `variance` are taken.
+
+    `x`: float16, bfloat16 or float32, [batch, height, width, channels] or as
+    data_format "NCHW" says; the others are float32 [channels]. The first result
+    has the type and shape of x. ValueError for other ranks or sizes, for
+    moments given in training, and for none otherwise; TypeError for other
+    types."""
     x = convert_to_tensor(x, name="input")
     scale = convert_to_tensor(scale, name="scale")
     offset = convert_to_tensor(offset, name="offset")
@@ -32,7 +38,11 @@ def fused_batch_norm(x, scale, offset, mean=None, variance=None, epsilon=0.001,
 def batch_normalization(x, mean, variance, offset, scale, variance_epsilon,
                         name=None):
     """scale * (x - mean) / sqrt(variance + variance_epsilon) + offset; scale
-    and offset may be None."""
+    and offset may be None.
+
+    x: float16, bfloat16, float32 or float64, of any shape, which the result has
+    too; the others broadcast to it. ValueError for shapes that do not
+    broadcast; TypeError for different types."""
     with name_scope(name, "batchnorm", [x, mean, variance, scale, offset]):
         x = convert_to_tensor(x)
         variance = convert_to_tensor(variance)
@@ -46,7 +56,12 @@ def batch_normalization(x, mean, variance, offset, scale, variance_epsilon,
 
 
 def moments(x, axes, shift=None, name=None, keep_dims=None, keepdims=None):
-    """(mean, variance) over `axes`."""
+    """(mean, variance) over `axes`.
+
+    `x`: float16, bfloat16, float32 or float64, of any shape. `axes`: integers.
+    Both have the type of x and its shape without the axes, or with size 1 there
+    under `keepdims`. `shift` counts for nothing. ValueError for an axis out of
+    range; TypeError for other types."""
     keep = _math._keep(keepdims, keep_dims)
     with name_scope(name, "moments", [x, axes]):
         x = convert_to_tensor(x, name="x")
@@ -136,7 +151,11 @@ def normalize_moments(counts, mean_ss, variance_ss, shift, name=None):
 
 
 def l2_normalize(x, axis=None, epsilon=1e-12, name=None, dim=None):
-    """x divided by its L2 norm along `axis`."""
+    """x divided by its L2 norm along `axis`: x * rsqrt(max(sum(x^2), epsilon)).
+
+    `x`: float16, bfloat16, float32 or float64, of any shape; the result has its
+    type and shape. `axis`: an integer or a list. ValueError for an axis out of
+    range, and for both `axis` and `dim`; TypeError for other types."""
     axis = _renamed("axis", axis, "dim", dim)
     with name_scope(name, "l2_normalize", [x]) as scope:
         x = convert_to_tensor(x, name="x")
@@ -148,7 +167,10 @@ def l2_normalize(x, axis=None, epsilon=1e-12, name=None, dim=None):
 def local_response_normalization(input, depth_radius=5, bias=1, alpha=1,
                                  beta=0.5, name=None):
     """input / (bias + alpha * sum of squares) ** beta, the sum being over
-    channels at most depth_radius away. float16, bfloat16, float32; 4-D."""
+    channels at most depth_radius away. float16, bfloat16, float32; 4-D.
+
+    `input`: [batch, height, width, channels]; the result has its type and
+    shape. ValueError for another rank; TypeError for other types."""
     return _raw.LRN(input, depth_radius=depth_radius, bias=bias, alpha=alpha,
                     beta=beta, name=name)
 

@@ -41,29 +41,48 @@ _SMALL = 1000  # constants with fewer elements are written out
 def placeholder(dtype, shape=None, name=None):
     """A tensor whose value each run feeds; reading it unfed is an error.
 
-    `shape`: None for any, or a list with None for sizes that may vary."""
+    `shape`: None for any, or a list with None for sizes that may vary.
+
+    Returns a Tensor of `dtype`. Without a value the run fails with
+    InvalidArgumentError; Session.run raises ValueError for a value that does
+    not fit `shape`. TypeError for what is no dtype."""
     return _raw.Placeholder(dtypes.as_dtype(dtype), shape, name=name)
 
 
 def placeholder_with_default(input, shape, name=None):
-    """A tensor that runs may feed, and that is `input` where they do not."""
+    """A tensor that runs may feed, and that is `input` where they do not.
+
+    `input`: of any type, which the result has. `shape`: that of the result,
+    with None for sizes that may vary. ValueError if that does not fit the shape
+    of `input`, and from Session.run for a value that does not fit `shape`."""
     return _raw.PlaceholderWithDefault(input, shape, name=name)
 
 
 def identity(input, name=None):
-    """The same tensor as another node."""
+    """The same tensor as another node.
+
+    `input`: of any type and shape, which the result has. TypeError or
+    ValueError for what cannot become a tensor."""
     return _raw.Identity(input, name=name)
 
 
 def stop_gradient(input, name=None):
-    """`input`; gradients do not pass through it."""
+    """`input`; gradients do not pass through it.
+
+    `input`: of any type and shape, which the result has; gradients() gives None
+    beyond it. TypeError or ValueError for what cannot become a tensor."""
     return _raw.StopGradient(input, name=name)
 
 
 # Shapes.
 
 def shape(input, name=None, out_type=dtypes.int32):
-    """The shape as a tensor; a constant where it is known now."""
+    """The shape as a tensor; a constant where it is known now.
+
+    `input`: a tensor of any type and shape, or a SparseTensor. Returns
+    `out_type` (int32 or int64) [rank]. TypeError or ValueError for what cannot
+    become a tensor; InvalidArgumentError in the run for a size that int32 does
+    not hold."""
     return _shape(input, name, True, out_type)
 
 
@@ -95,7 +114,12 @@ def rank(input, name=None):
 
 
 def size(input, name=None, out_type=dtypes.int32):
-    """The number of elements; a constant where it is known now."""
+    """The number of elements; a constant where it is known now.
+
+    `input`: a tensor of any type and shape, or a SparseTensor. Returns a scalar
+    of `out_type`, int32 or int64. TypeError or ValueError for what cannot
+    become a tensor; InvalidArgumentError in the run for a number that int32
+    does not hold."""
     if hasattr(input, "dense_shape"):
         return _raw.Prod(_raw.Cast(input.dense_shape, DstT=out_type), [0],
                          name=name)
@@ -108,12 +132,21 @@ def size(input, name=None, out_type=dtypes.int32):
 
 
 def reshape(tensor, shape, name=None):
-    """The same elements under another shape; one dimension may be -1."""
+    """The same elements under another shape; one dimension may be -1.
+
+    `tensor`: of any type. `shape`: int32 or int64 [rank]. The result has the
+    type of `tensor`. ValueError if the numbers of elements are known and
+    differ; where they are not, and if two sizes are -1, InvalidArgumentError in
+    the run."""
     return _raw.Reshape(tensor, shape, name=name)
 
 
 def expand_dims(input, axis=None, name=None, dim=None):
-    """A dimension of size 1 put in before `axis`."""
+    """A dimension of size 1 put in before `axis`.
+
+    `input`: of any type and shape. `axis`: a scalar integer in [-rank - 1,
+    rank], -1 for a new last dimension. The result has the type of `input`.
+    ValueError for an axis out of range, or for both `axis` and `dim`."""
     axis = _renamed("axis", axis, "dim", dim)
     if axis is None:
         raise ValueError("Must specify an axis argument to tf.expand_dims()")
@@ -121,7 +154,11 @@ def expand_dims(input, axis=None, name=None, dim=None):
 
 
 def squeeze(input, axis=None, name=None, squeeze_dims=None):
-    """Without its dimensions of size 1: all, or those that `axis` lists."""
+    """Without its dimensions of size 1: all, or those that `axis` lists.
+
+    `input`: of any type and shape, whose type the result has. `axis`: integers,
+    negative ones from the end. ValueError for an axis out of range or whose
+    size is known and not 1, InvalidArgumentError if that is seen in the run."""
     axis = _renamed("axis", axis, "squeeze_dims", squeeze_dims)
     if axis is None:
         axis = []
@@ -199,14 +236,22 @@ def _zero(dtype):
 
 
 def zeros(shape, dtype=dtypes.float32, name=None):
-    """Zeros, empty strings or False of that shape."""
+    """Zeros, empty strings or False of that shape.
+
+    `shape`: integers, a TensorShape or an int32 or int64 tensor [rank]. Returns
+    a tensor of `dtype`, which may be any but a resource. TypeError for what is
+    no dtype, ValueError for negative sizes."""
     dtype = dtypes.as_dtype(dtype).base_dtype
     with name_scope(name, "zeros", [shape]) as scope:
         return _filled(_zero(dtype), shape, dtype, scope)
 
 
 def ones(shape, dtype=dtypes.float32, name=None):
-    """Ones, or True, of that shape."""
+    """Ones, or True, of that shape.
+
+    `shape`: integers, a TensorShape or an int32 or int64 tensor [rank]. Returns
+    a tensor of `dtype`, numbers or bool. TypeError for what is no dtype and for
+    strings; ValueError for negative sizes."""
     dtype = dtypes.as_dtype(dtype).base_dtype
     with name_scope(name, "ones", [shape]) as scope:
         return _filled(True if dtype == dtypes.bool_ else 1, shape, dtype,
@@ -214,7 +259,10 @@ def ones(shape, dtype=dtypes.float32, name=None):
 
 
 def zeros_like(tensor, dtype=None, name=None, optimize=True):
-    """Zeros of the shape of `tensor`, and of its type unless one is given."""
+    """Zeros of the shape of `tensor`, and of its type unless one is given.
+
+    `tensor`: of any type and shape, or a SparseTensor's. TypeError for what is
+    no dtype."""
     with name_scope(name, "zeros_like", [tensor]) as scope:
         tensor = convert_to_tensor(tensor, name="tensor")
         kind = tensor.dtype.base_dtype
@@ -228,7 +276,10 @@ def zeros_like(tensor, dtype=None, name=None, optimize=True):
 
 
 def ones_like(tensor, dtype=None, name=None, optimize=True):
-    """Ones of the shape of `tensor`, and of its type unless one is given."""
+    """Ones of the shape of `tensor`, and of its type unless one is given.
+
+    `tensor`: numbers or bools of any shape. TypeError for what is no dtype and
+    for strings."""
     with name_scope(name, "ones_like", [tensor]) as scope:
         tensor = convert_to_tensor(tensor, name="tensor")
         out_shape = _shape(tensor, None, optimize)
@@ -239,7 +290,11 @@ def ones_like(tensor, dtype=None, name=None, optimize=True):
 
 
 def fill(dims, value, name=None):
-    """A tensor of shape `dims` with `value` everywhere."""
+    """A tensor of shape `dims` with `value` everywhere.
+
+    `dims`: int32 or int64 [rank]; `value`: a scalar of any type, which the
+    result has. ValueError for a value that is no scalar; InvalidArgumentError
+    in the run for negative sizes."""
     return _raw.Fill(dims, value, name=name)
 
 
@@ -279,7 +334,12 @@ def _type_of(value, dtype):
 def one_hot(indices, depth, on_value=None, off_value=None, axis=None,
             dtype=None, name=None):
     """A new dimension of size `depth` (the last, or `axis`): on_value (1) at
-    the index, off_value (0) elsewhere. TypeError if types disagree."""
+    the index, off_value (0) elsewhere. TypeError if types disagree.
+
+    `indices`: uint8, int32 or int64, of any shape; `depth`: a scalar int32. The
+    result has indices.shape with `depth` put in, and type `dtype`, that of the
+    values or float32. An index out of [0, depth) gives off_value throughout.
+    ValueError for an axis out of range."""
     with name_scope(name, "one_hot",
                     [indices, depth, on_value, off_value]) as scope:
         on_type = _type_of(on_value, dtype)
@@ -311,7 +371,13 @@ def one_hot(indices, depth, on_value=None, off_value=None, axis=None,
 # Joining and splitting.
 
 def concat(values, axis, name="concat"):
-    """Tensors joined along `axis`; all their other sizes are the same."""
+    """Tensors joined along `axis`; all their other sizes are the same.
+
+    `values`: a list of tensors of one type, any. `axis`: a scalar int32, from
+    the end if negative. The result has their type and rank; its size along
+    `axis` is the sum of theirs. ValueError if the ranks or the other sizes
+    differ, for scalars, and for an axis out of range; InvalidArgumentError in
+    the run where shapes were not known."""
     if not isinstance(values, (list, tuple)):
         values = [values]
     if len(values) == 1:
@@ -322,7 +388,12 @@ def concat(values, axis, name="concat"):
 
 
 def stack(values, axis=0, name="stack"):
-    """Tensors of one shape along a new dimension `axis`."""
+    """Tensors of one shape along a new dimension `axis`.
+
+    `values`: a list of n tensors of one type, any, and one shape [a, b, ...].
+    The result has their type and shape [n, a, b, ...], with n at `axis`, which
+    may be negative. ValueError for an axis out of range or shapes that differ;
+    TypeError for different types."""
     if axis == 0:
         try:
             return convert_to_tensor(values, name=name)
@@ -337,13 +408,22 @@ def stack(values, axis=0, name="stack"):
 
 
 def parallel_stack(values, name="parallel_stack"):
-    """stack along axis 0."""
-    return stack(values, name=name)
+    """stack along axis 0, of values with known shapes."""
+    with name_scope(name):
+        values = [convert_to_tensor(v) for v in values]
+        whole = TensorShape([len(values)]).concatenate(values[0].get_shape())
+        whole.assert_is_fully_defined()
+        return _raw.ParallelConcat([expand_dims(v, 0) for v in values],
+                                   shape=whole)
 
 
 def unstack(value, num=None, axis=0, name="unstack"):
     """The list of slices along `axis`. ValueError if their number is neither
-    given nor known."""
+    given nor known.
+
+    `value`: of any type, at least [n]; n tensors of its type and shape without
+    `axis` come back. ValueError for an axis out of range and for a `num` that
+    is not the size, too."""
     if num is None:
         value = convert_to_tensor(value)
         static = value.get_shape()
@@ -358,7 +438,13 @@ def unstack(value, num=None, axis=0, name="unstack"):
 
 
 def split(value, num_or_size_splits, axis=0, num=None, name="split"):
-    """A list of parts along `axis`: so many equal ones, or of these sizes."""
+    """A list of parts along `axis`: so many equal ones, or of these sizes.
+
+    `value`: of any type, at least [n]. `num_or_size_splits`: an int, or a list
+    or int32 or int64 vector of sizes, one of which may be -1 for what is left.
+    The parts have its type and rank. ValueError if the size along `axis` is no
+    multiple or not the sum, for an axis out of range, or if the number of parts
+    is not known."""
     size_splits = convert_to_tensor(num_or_size_splits)
     if isinstance(num_or_size_splits, (int, np.integer, Dimension)):
         return _raw.Split(axis, value, num_split=int(num_or_size_splits),
@@ -380,7 +466,12 @@ def split(value, num_or_size_splits, axis=0, num=None, name="split"):
 
 def slice(input_, begin, size, name=None):
     """size[i] elements from begin[i] on in each dimension; size -1 is all the
-    rest."""
+    rest.
+
+    `input_`: of any type, at least [n]; `begin` and `size`: int32 or int64
+    [rank]. The result has the type of `input_` and shape `size`. ValueError, or
+    in the run InvalidArgumentError, for what leaves the tensor or has another
+    length."""
     return _raw.Slice(input_, begin, size, name=name)
 
 
@@ -483,12 +574,19 @@ def _index(k, default):
                     "indices, got %r" % (k,))
 
 
-Tensor.__getitem__ = lambda tensor, key: _getitem(tensor, key)
+Tensor.__getitem__ = (  # type: ignore
+    lambda tensor, key: _getitem(tensor, key))
 Tensor.assign = property(_slice_assign)
 
 
 def boolean_mask(tensor, mask, name="boolean_mask", axis=None):
-    """The slices of `tensor` where `mask` is true."""
+    """The slices of `tensor` where `mask` is true.
+
+    `tensor`: of any type, at least [n]; `mask`: bool, whose shape is that of
+    the dimensions of `tensor` from `axis` (0) on. The result has the type of
+    `tensor`, with those dimensions as one: the number of true elements.
+    ValueError for a scalar or unknown rank of the mask, and for shapes that do
+    not fit."""
     with name_scope(name, None, [tensor, mask]):
         tensor = convert_to_tensor(tensor, name="tensor")
         mask = convert_to_tensor(mask, dtype=dtypes.bool_, name="mask")
@@ -511,7 +609,12 @@ def boolean_mask(tensor, mask, name="boolean_mask", axis=None):
 
 def gather(params, indices, validate_indices=None, name=None, axis=None,
            batch_dims=0):
-    """Slices of `params` along `axis` (0) at `indices`."""
+    """Slices of `params` along `axis` (0) at `indices`.
+
+    `params`: of any type, at least [n]; `indices`: int32 or int64 of any shape.
+    The result has the type of `params`, and the shape of `indices` in place of
+    dimension `axis`. ValueError for an axis out of range; InvalidArgumentError
+    in the run for an index out of range."""
     if axis is None:
         axis = batch_dims
     if getattr(params, "_is_resource", False) and not isinstance(
@@ -523,7 +626,12 @@ def gather(params, indices, validate_indices=None, name=None, axis=None,
 
 def gather_nd(params, indices, name=None, batch_dims=0):
     """Elements or slices at index vectors in the last dimension of
-    `indices`. Both have batch_dims leading dimensions in common."""
+    `indices`. Both have batch_dims leading dimensions in common.
+
+    `params`: of any type, at least [n], whose type the result has; `indices`:
+    int32 or int64 [..., k]. The result is indices.shape[:-1] +
+    params.shape[k:]. ValueError if k is larger than the rank;
+    InvalidArgumentError in the run for an index out of range."""
     known = constant_value(batch_dims)
     batch_dims = batch_dims if known is None else int(known)
     if not batch_dims:
@@ -558,14 +666,59 @@ def gather_nd(params, indices, name=None, batch_dims=0):
 
 
 def batch_gather(params, indices, name=None):
-    indices = convert_to_tensor(indices)
-    return gather(params, indices, axis=indices._rank() - 1,
-                  batch_dims=indices._rank() - 1, name=name)
+    """Of each example its own elements: params[i, indices[i]].
+
+    `params`: of any type, [batch, n, ...]; `indices`: int32 or int64 [batch,
+    m], or with more dimensions in front of both. ValueError for indices of
+    unknown rank or of a higher one than params; InvalidArgumentError in the run
+    for an index out of range."""
+    with name_scope(name, "BatchGather", [params, indices]):
+        indices = convert_to_tensor(indices, name="indices")
+        params = convert_to_tensor(params, name="params")
+        rank = indices._rank()
+        if rank is None:
+            raise ValueError(
+                "batch_gather does not allow indices with unknown shape.")
+        if rank == 0 or (params._rank() or rank) < rank:
+            raise ValueError("params of rank %s cannot be gathered by indices "
+                             "of rank %d" % (params._rank(), rank))
+        return _gather_of_each(params, indices, rank - 1)
+
+
+def _gather_of_each(params, indices, batch_dims):
+    """batch_gather by way of flat params, as TensorFlow makes it."""
+    params_shape, indices_shape = shape(params), shape(indices)
+    kind = indices.dtype.base_dtype
+    flat, stride = indices, ones((), dtype=kind)
+    sizes = _raw.Cast(params_shape, DstT=kind)
+    for dim in range(batch_dims, 0, -1):
+        count = sizes[dim - 1]
+        stride *= sizes[dim]
+        start = zeros((), dtype=kind)
+        offsets = _raw.Range(start, count, ones((), dtype=kind)) * stride
+        flat += reshape(offsets, stack([1] * (dim - 1) + [count] + [1] * (
+            indices._rank() - dim)))
+    flat = reshape(flat, [-1])
+    inner = params_shape[batch_dims + 1:]
+    rows = _raw.Prod(params_shape[:batch_dims + 1], [0])
+    out = gather(reshape(params, concat([[rows], inner], 0)), flat)
+    out = reshape(out, concat([indices_shape, inner], 0))
+    outer = indices.get_shape()[:batch_dims].merge_with(
+        params.get_shape()[:batch_dims])
+    out.set_shape(outer.concatenate(
+        indices.get_shape()[batch_dims:]).concatenate(
+            params.get_shape()[batch_dims + 1:]))
+    return out
 
 
 def where(condition, x=None, y=None, name=None):
     """x where `condition` holds and y elsewhere; without both, the indices of
-    the true elements, one a row."""
+    the true elements, one a row.
+
+    `condition`: bool, of the shape of x and y, or a vector that chooses among
+    their rows, or a scalar. x and y: of one type and shape, which the result
+    has. Without them, int64 [n, rank]. ValueError for one of both alone and for
+    shapes that do not fit; TypeError for different types."""
     if x is None and y is None:
         with name_scope(name, "Where", [condition]) as scope:
             return _raw.Where(convert_to_tensor(
@@ -586,7 +739,12 @@ def where_v2(condition, x=None, y=None, name=None):
 # Rearranging.
 
 def transpose(a, perm=None, name="transpose", conjugate=False):
-    """Dimensions in the order of `perm`; reversed without it."""
+    """Dimensions in the order of `perm`; reversed without it.
+
+    `a`: of any type. `perm`: int32 or int64 [rank], a permutation of 0, 1, ...
+    The result has the type of `a`, and size a.shape[perm[i]] in dimension i.
+    `conjugate`: complex numbers are conjugated too. ValueError for what is no
+    permutation; InvalidArgumentError in the run if it was not known before."""
     with name_scope(name, "transpose", [a]) as scope:
         op = _raw.ConjugateTranspose if conjugate else _raw.Transpose
         if perm is None:
@@ -617,13 +775,22 @@ def matrix_transpose(a, name="matrix_transpose", conjugate=False):
 
 
 def tile(input, multiples, name=None):
-    """`input` repeated multiples[i] times along each dimension."""
+    """`input` repeated multiples[i] times along each dimension.
+
+    `input`: of any type, which the result has; `multiples`: int32 or int64
+    [rank], not negative. ValueError for another length; InvalidArgumentError in
+    the run for negative numbers."""
     return _raw.Tile(input, multiples, name=name)
 
 
 def pad(tensor, paddings, mode="CONSTANT", name=None, constant_values=0):
     """paddings[i] = (before, after) elements around dimension i: constants,
-    or reflected ("REFLECT" without the border, "SYMMETRIC" with it)."""
+    or reflected ("REFLECT" without the border, "SYMMETRIC" with it).
+
+    `tensor`: of any type, which the result has; `paddings`: int32 or int64
+    [rank, 2], not negative. `constant_values`: a scalar of its type. ValueError
+    for another mode or paddings of another shape; InvalidArgumentError in the
+    run for reflections that are larger than the dimension."""
     mode = mode.upper()
     if mode == "CONSTANT":
         if not is_tensor(constant_values) and constant_values == 0:
@@ -635,7 +802,11 @@ def pad(tensor, paddings, mode="CONSTANT", name=None, constant_values=0):
 
 
 def reverse(tensor, axis, name=None):
-    """The order turned round along the axes."""
+    """The order turned round along the axes.
+
+    `tensor`: of any type and shape, which the result has. `axis`: int32 or
+    int64 [n], negative ones from the end. ValueError for an axis out of range
+    or that is there twice, InvalidArgumentError if that is seen in the run."""
     return _raw.ReverseV2(tensor, axis, name=name)
 
 
@@ -656,7 +827,9 @@ def get_static_value(tensor, partial=False):
 
 
 def no_op(name=None):
-    """An Operation that does nothing."""
+    """An Operation that does nothing: no shape, no dtype, None when it is run.
+    Useful with control dependencies. ValueError for a name that nodes may not
+    have."""
     return _raw.NoOp(name=name)
 
 

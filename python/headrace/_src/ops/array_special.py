@@ -92,7 +92,12 @@ def tensor_scatter_nd_sub(tensor, indices, updates, name=None):
 
 
 def meshgrid(*args, **kwargs):
-    """Coordinate grids of vectors, "xy" or "ij" indexed."""
+    """Coordinate grids of vectors: a list of n tensors of rank n for n vectors.
+
+    With `indexing` "xy" (the default) the first two dimensions are the second
+    and the first vector's, with "ij" all are in order. The vectors: numbers of
+    any type, which the grids have; scalars count as vectors of one. ValueError
+    for another indexing; TypeError for other named arguments."""
     indexing = kwargs.pop("indexing", "xy")
     name = kwargs.pop("name", "meshgrid")
     if kwargs:

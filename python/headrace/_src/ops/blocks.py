@@ -49,7 +49,12 @@ def space_to_depth(input, block_size, name=None, data_format="NHWC"):
 
 def depth_to_space(input, block_size, name=None, data_format="NHWC"):
     """Blocks of channels as block_size x block_size pixels. InvalidArgument
-    if the depth is no multiple of block_size squared."""
+    if the depth is no multiple of block_size squared.
+
+    `input`: of any type, [batch, height, width, depth], or as data_format
+    "NCHW" says; the result is [batch, height * block_size, width * block_size,
+    depth / block_size^2], of the same type. ValueError for another rank, a
+    known depth that does not fit, and a block_size below 2."""
     return _raw.DepthToSpace(input, block_size, data_format=data_format,
                              name=name)
 

@@ -16,7 +16,12 @@ def _of_values(function, t):
 
 
 def clip_by_value(t, clip_value_min, clip_value_max, name=None):
-    """Elements below the minimum or above the maximum are set to it."""
+    """Elements below the minimum or above the maximum are set to it.
+
+    `t`: real numbers of any shape, or IndexedSlices; the limits are of its type
+    and broadcast to its shape, which the result has. ValueError, or in the run
+    InvalidArgumentError, if they would make it larger; TypeError for limits of
+    another type."""
     with name_scope(name, "clip_by_value",
                     [t, clip_value_min, clip_value_max]) as scope:
         def clip(values):
@@ -29,7 +34,11 @@ def clip_by_value(t, clip_value_min, clip_value_max, name=None):
 
 
 def clip_by_norm(t, clip_norm, axes=None, name=None):
-    """t, scaled down to an L2 norm of clip_norm where that is larger."""
+    """t, scaled down to an L2 norm of clip_norm where that is larger.
+
+    `t`: float16 to float64, bfloat16, or IndexedSlices, of any shape, which the
+    result has; `clip_norm`: a scalar > 0. `axes`: what a norm is over, all by
+    default. ValueError for an axis out of range; TypeError for other types."""
     with name_scope(name, "clip_by_norm", [t, clip_norm]) as scope:
         def clip(values):
             squares = _math.reduce_sum(values * values, axes, keepdims=True)
@@ -50,7 +59,11 @@ def _is_list(t_list):
 
 
 def global_norm(t_list, name=None):
-    """The L2 norm of all elements of a list of tensors, None left out."""
+    """The L2 norm of all elements of a list of tensors, None left out.
+
+    `t_list`: a list or tuple of tensors and IndexedSlices of one type, float16
+    to float64 or bfloat16, and any shapes. Returns a scalar of that type.
+    TypeError for what is no list and for other types."""
     t_list = _is_list(t_list)
     with name_scope(name, "global_norm", t_list):
         halves = [_raw.L2Loss(t.values if isinstance(t, IndexedSlices)
@@ -63,7 +76,12 @@ def global_norm(t_list, name=None):
 
 
 def clip_by_global_norm(t_list, clip_norm, use_norm=None, name=None):
-    """(t_list scaled so that its global_norm is at most clip_norm, the norm)."""
+    """(t_list scaled so that its global_norm is at most clip_norm, the norm).
+
+    `t_list`: tensors and IndexedSlices of float16, bfloat16, float32 or float64
+    and any shapes, which the scaled ones have, and None. `clip_norm`: a scalar
+    > 0. The norm is a scalar. All are NaN if the norm is not finite. TypeError
+    for what is no list; `use_norm` is taken in place of global_norm."""
     t_list = _is_list(t_list)
     if use_norm is None:
         if all(t is None for t in t_list):

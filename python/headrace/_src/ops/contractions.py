@@ -15,7 +15,12 @@ def einsum(equation, *inputs, **kwargs):
     output has not is summed over, a repeated one takes the diagonal, "..."
     stands for dimensions that broadcast. Without "->" the output has the labels
     that occur once, in alphabetical order. More than two inputs are multiplied
-    from left to right."""
+    from left to right.
+
+    Inputs: numbers of one type, which the result has. ValueError for an
+    equation that is none, another number of inputs, ranks that do not fit, or
+    sizes that differ under one label; TypeError for different types and for an
+    argument that is not `name`."""
     name = kwargs.pop("name", None)
     kwargs.pop("optimize", None)
     if kwargs:

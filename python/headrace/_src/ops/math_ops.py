@@ -9,8 +9,9 @@ from headrace._src.framework import dtypes
 from headrace._src.framework.graph import name_scope
 from headrace._src.framework.indexed_slices import IndexedSlices
 from headrace._src.framework.tensor import (
-    constant, convert_to_tensor, is_tensor)
+    constant, convert_to_tensor)
 from headrace._src.framework.tensor_shape import TensorShape
+from headrace._src.ops import array_ops as _array
 from headrace._src.ops.array_ops import _renamed
 
 _count = builtins.range
@@ -45,7 +46,7 @@ ceil = _raw.Ceil
 rsqrt = _raw.Rsqrt
 
 
-def _of_each(name, op, doc):
+def _of_each(name, op, doc, types="float16 to float64, bfloat16 or complex"):
     """`op` as a function of tensors, and of a SparseTensor's values: what gives
     0 for 0."""
     def function(x, name=None):
@@ -53,33 +54,52 @@ def _of_each(name, op, doc):
             return x._with_values(op(x.values, name=name))
         return op(x, name=name)
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = doc + " Also of a SparseTensor's values."
+    function.__doc__ = doc + """ Also of a SparseTensor's values.
+
+    x: """ + types + """, of any shape. The result has its type
+    and shape. TypeError for other types."""
     return function
 
 
-negative = _of_each("negative", _raw.Neg, "-x.")
-sign = _of_each("sign", _raw.Sign, "-1, 0 or 1; of complex numbers x / abs(x).")
-square = _of_each("square", _raw.Square, "x * x.")
-sqrt = _of_each("sqrt", _raw.Sqrt, "The square root.")
+negative = _of_each("negative", _raw.Neg, "-x.", "numbers, also complex")
+sign = _of_each("sign", _raw.Sign, "-1, 0 or 1; of complex numbers x / abs(x).",
+                "numbers, also complex")
+square = _of_each("square", _raw.Square, "x * x.", "numbers, also complex")
+sqrt = _of_each("sqrt", _raw.Sqrt,
+                "The square root, NaN where a real x is negative.")
 tanh = _of_each("tanh", _raw.Tanh, "The hyperbolic tangent.")
-erf = _of_each("erf", _raw.Erf, "The error function.")
-bessel_i0e = _of_each("bessel_i0e", _raw.BesselI0e, "Bessel i0, scaled.")
-bessel_i1e = _of_each("bessel_i1e", _raw.BesselI1e, "Bessel i1, scaled.")
+erf = _of_each("erf", _raw.Erf, "The error function.", "float16 to float64 or bfloat16")
+bessel_i0e = _of_each("bessel_i0e", _raw.BesselI0e, "Bessel i0, scaled.",
+                      "float16 to float64 or bfloat16")
+bessel_i1e = _of_each("bessel_i1e", _raw.BesselI1e, "Bessel i1, scaled.",
+                      "float16 to float64 or bfloat16")
 
 
 def equal(x, y, name=None):
-    """x == y, elementwise with broadcasting, as bool."""
+    """x == y, elementwise with broadcasting, as bool.
+
+    x and y: of one type, also strings and bools, of shapes that broadcast.
+    ValueError for shapes that do not; TypeError or ValueError for different
+    types."""
     return _raw.Equal(x, y, name=name)
 
 
 def not_equal(x, y, name=None):
-    """x != y, elementwise with broadcasting, as bool."""
+    """x != y, elementwise with broadcasting, as bool.
+
+    x and y: of one type, also strings and bools, of shapes that broadcast.
+    ValueError for shapes that do not; TypeError or ValueError for different
+    types."""
     return _raw.NotEqual(x, y, name=name)
 
 
 def abs(x, name=None):
     """The absolute value; of complex numbers their magnitude. Also of a
-    SparseTensor's values."""
+    SparseTensor's values.
+
+    x: real or complex numbers of any shape. The result has its shape, and its
+    type or, of complex64 and complex128, float32 and float64. TypeError for
+    strings and bools."""
     if hasattr(x, "_with_values"):
         return x._with_values(abs(x.values, name))
     x = convert_to_tensor(x, name="x")
@@ -89,20 +109,34 @@ def abs(x, name=None):
 
 
 def pow(x, y, name=None):
-    """x to the power y, elementwise."""
+    """x to the power y, elementwise.
+
+    x and y: numbers of one type, float16 to float64, int32, int64 or complex,
+    of shapes that broadcast. ValueError for shapes that do not; TypeError or
+    ValueError for different types; InvalidArgumentError in the run for integers
+    with a negative exponent."""
     with name_scope(name, "Pow", [x]) as scope:
         return _raw.Pow(x, y, name=scope)
 
 
 def divide(x, y, name=None):
-    """x / y as Python divides: integers give floats."""
+    """x / y as Python divides: integers give floats.
+
+    x and y: numbers of one type, of shapes that broadcast; int8 to int16 give
+    float32, int32 and int64 float64. ValueError for shapes that do not;
+    TypeError or ValueError for different types."""
     if name is not None:
         return _truediv(x, y, name)
     return convert_to_tensor(x) / y
 
 
 def div(x, y, name=None):
-    """x / y as Python 2 divides: integers give integers, rounded down."""
+    """x / y as Python 2 divides: integers give integers, rounded down.
+
+    x and y: numbers of one type, of shapes that broadcast; the result has their
+    type. ValueError for shapes that do not; TypeError or ValueError for
+    different types; InvalidArgumentError in the run if an integer is divided by
+    0."""
     with name_scope(name, "div", [x, y]) as scope:
         x = convert_to_tensor(x, name="x")
         y = convert_to_tensor(y, name="y", dtype=x.dtype.base_dtype)
@@ -149,7 +183,10 @@ def truediv(x, y, name=None):
 
 
 def scalar_mul(scalar, x, name=None):
-    """A scalar times a Tensor or IndexedSlices, of the same kind."""
+    """A scalar times a Tensor or IndexedSlices, of the same kind.
+
+    `scalar`: of the type of x, numbers; x: of any shape. ValueError for what is
+    no scalar; TypeError for different types."""
     scalar = convert_to_tensor(scalar, dtype=x.dtype.base_dtype, name="scalar")
     if scalar._rank() not in (0, None):
         raise ValueError("Only scalar multiply works, got shape %s"
@@ -165,7 +202,11 @@ _LIST_OF = ("inputs must be a list of at least one %s with the same dtype and "
 
 
 def add_n(inputs, name=None):
-    """The sum of a list of tensors of one shape and type."""
+    """The sum of a list of tensors of one shape and type.
+
+    `inputs`: a list or tuple of Tensors and IndexedSlices, of numbers. The
+    result has their type and shape. ValueError for an empty list, for what is
+    no list, and for shapes that differ; TypeError for different types."""
     if not isinstance(inputs, (list, tuple)) or not inputs:
         raise ValueError(_LIST_OF % "Tensor/IndexedSlices")
     inputs = [convert_to_tensor(x) for x in inputs]
@@ -199,7 +240,10 @@ def accumulate_n(inputs, shape=None, tensor_dtype=None, name=None):
 
 
 def round(x, name=None):
-    """Rounded to the nearest integer, halves to even."""
+    """Rounded to the nearest integer, halves to even.
+
+    x: real or complex numbers of any shape; the result has its type and shape,
+    and integers stay. TypeError for strings and bools."""
     x = convert_to_tensor(x, name="x")
     return x if x.dtype.is_integer else _raw.Round(x, name=name)
 
@@ -213,7 +257,12 @@ def log_sigmoid(x, name=None):
 
 def cast(x, dtype, name=None):
     """x as `dtype`; x itself if it has that type already. Of a SparseTensor
-    and IndexedSlices the values are cast."""
+    and IndexedSlices the values are cast.
+
+    `x`: numbers or bools, of any shape, which the result has too. Floats lose
+    their fraction on the way to integers; to bool, what is not zero is True.
+    TypeError for a `dtype` that is none; UnimplementedError in the run from or
+    to strings."""
     dtype = dtypes.as_dtype(dtype).base_dtype
     if isinstance(x, Tensor) and x.dtype == dtype:
         return x
@@ -244,7 +293,9 @@ def saturate_cast(value, dtype, name=None):
 
 
 def to_float(x, name="ToFloat"):
-    """cast to float32."""
+    """Casts to float32: numbers or bools of any shape, which stays. TypeError
+    for what cannot become a tensor; UnimplementedError in the run for strings.
+    Old: cast(x, tf.float32)."""
     return cast(x, dtypes.float32, name)
 
 
@@ -254,12 +305,16 @@ def to_double(x, name="ToDouble"):
 
 
 def to_int32(x, name="ToInt32"):
-    """cast to int32."""
+    """Casts to int32: numbers or bools of any shape, which stays; fractions are
+    cut off. TypeError for what cannot become a tensor; UnimplementedError in
+    the run for strings. Old: cast(x, tf.int32)."""
     return cast(x, dtypes.int32, name)
 
 
 def to_int64(x, name="ToInt64"):
-    """cast to int64."""
+    """Casts to int64: numbers or bools of any shape, which stays; fractions are
+    cut off. TypeError for what cannot become a tensor; UnimplementedError in
+    the run for strings. Old: cast(x, tf.int64)."""
     return cast(x, dtypes.int64, name)
 
 
@@ -326,14 +381,14 @@ def conj(x, name=None):
 # Reductions.
 
 def _axis(x, axis, reduction_indices):
-    """The axes to reduce, as what the op takes."""
+    """The axes to reduce, as what the op takes. Those of a value that is no
+    tensor yet are counted by nodes, as in TensorFlow."""
     axis = _renamed("axis", axis, "reduction_indices", reduction_indices)
     if axis is not None:
         return axis
-    rank = x._rank()
-    if rank is not None:
-        return constant(np.arange(rank), dtype=dtypes.int32)
-    return _raw.Range(0, _raw.Rank(x), 1, name="range")
+    if isinstance(x, Tensor) and x._rank() is not None:
+        return constant(np.arange(x._rank()), dtype=dtypes.int32)
+    return range(0, _array.rank(x))
 
 
 def _keep(keepdims, keep_dims):
@@ -344,16 +399,16 @@ def _keep(keepdims, keep_dims):
     return bool(keepdims)
 
 
-def _reduction(op_type, doc, kind=None):
-    """A reduction op as a function. `kind`: the input's type, if only one is
-    allowed."""
+def _reduction(op_type, doc, types="numbers, also complex"):
+    """A reduction op as a function. `types`: those of the input, in words."""
     op = getattr(_raw, op_type)
 
     def reduce(input_tensor, axis=None, keepdims=None, name=None,
                reduction_indices=None, keep_dims=None):
-        x = convert_to_tensor(input_tensor,
-                              None if is_tensor(input_tensor) else kind)
         keep = _keep(keepdims, keep_dims)
+        x = input_tensor
+        if isinstance(x, IndexedSlices):
+            x = convert_to_tensor(x)
         out = op(x, _axis(x, axis, reduction_indices), keep_dims=keep,
                  name=name)
         if axis is None and reduction_indices is None and not keep:
@@ -362,19 +417,26 @@ def _reduction(op_type, doc, kind=None):
     reduce.__doc__ = doc + """
 
     `axis`: a number or list of numbers, negative ones from the end; None for
-    all. `keepdims`: reduced dimensions stay, with size 1."""
+    all. `keepdims`: reduced dimensions stay, with size 1.
+
+    `input_tensor`: """ + types + """, of any shape. The result
+    has its type and the other dimensions; a scalar if none is left. ValueError
+    for an axis out of range and for both `keepdims` and `keep_dims`; TypeError
+    for other types."""
     return reduce
 
 
 reduce_sum = _reduction("Sum", "The sum over dimensions.")
 reduce_mean = _reduction("Mean", "The mean over dimensions.")
 reduce_prod = _reduction("Prod", "The product over dimensions.")
-reduce_max = _reduction("Max", "The largest element over dimensions.")
-reduce_min = _reduction("Min", "The smallest element over dimensions.")
+reduce_max = _reduction("Max", "The largest element over dimensions.",
+                        types="real numbers")
+reduce_min = _reduction("Min", "The smallest element over dimensions.",
+                        types="real numbers")
 reduce_all = _reduction("All", "Logical and over dimensions of a bool tensor.",
-                        dtypes.bool_)
+                        "bools")
 reduce_any = _reduction("Any", "Logical or over dimensions of a bool tensor.",
-                        dtypes.bool_)
+                        "bools")
 for _n in ("sum", "mean", "prod", "max", "min", "all", "any"):
     _f = globals()["reduce_" + _n]
     _f.__name__ = _f.__qualname__ = "reduce_" + _n
@@ -416,7 +478,12 @@ def reduce_logsumexp(input_tensor, axis=None, keepdims=None, name=None,
 def count_nonzero(input_tensor=None, axis=None, keepdims=None,
                   dtype=dtypes.int64, name=None, reduction_indices=None,
                   keep_dims=None, input=None):
-    """How many elements differ from zero, over dimensions."""
+    """How many elements differ from zero, over dimensions.
+
+    `input_tensor`: numbers, bools or strings of any shape. The result is of
+    `dtype`, with the dimensions that `axis` does not name, a scalar without it;
+    `keepdims` keeps the others as 1. ValueError for an axis out of range or for
+    both names of an argument."""
     keep = _keep(keepdims, keep_dims)
     x = _renamed("input", input, "input_tensor", input_tensor)
     if x is None:
@@ -434,7 +501,13 @@ def count_nonzero(input_tensor=None, axis=None, keepdims=None,
 
 def argmax(input, axis=None, name=None, dimension=None,
            output_type=dtypes.int64):
-    """The index of the largest element along `axis` (0 by default)."""
+    """The index of the largest element along `axis` (0 by default).
+
+    `input`: numbers or bools, at least [n]; the first of equal elements counts.
+    Returns `output_type` (int64 or int32), of the shape without `axis`, a
+    scalar int. ValueError for an axis out of range, or for both `axis` and
+    `dimension`; TypeError for strings; InvalidArgumentError in the run if the
+    dimension is empty."""
     axis = _renamed("axis", axis, "dimension", dimension)
     return _raw.ArgMax(input, 0 if axis is None else axis,
                        output_type=output_type, name=name)
@@ -459,14 +532,24 @@ def arg_min(input, dimension, output_type=dtypes.int64, name=None):
 
 
 def cumsum(x, axis=0, exclusive=False, reverse=False, name=None):
-    """Running sums along `axis`."""
+    """Running sums along `axis`: [a, b, c] gives [a, a + b, a + b + c], with
+    `exclusive` [0, a, a + b], with `reverse` from the end.
+
+    `x`: numbers of any shape; the result has its type and shape. `axis`: a
+    scalar int32. ValueError, or in the run InvalidArgumentError, for an axis
+    out of range; TypeError for other types."""
     with name_scope(name, "Cumsum", [x]) as scope:
         return _raw.Cumsum(x, axis, exclusive=exclusive, reverse=reverse,
                            name=scope)
 
 
 def cumprod(x, axis=0, exclusive=False, reverse=False, name=None):
-    """Running products along `axis`."""
+    """Running products along `axis`: [a, b, c] gives [a, a * b, a * b * c],
+    with `exclusive` [1, a, a * b], with `reverse` from the end.
+
+    `x`: numbers of any shape; the result has its type and shape. `axis`: a
+    scalar int32. ValueError, or in the run InvalidArgumentError, for an axis
+    out of range; TypeError for other types."""
     with name_scope(name, "Cumprod", [x]) as scope:
         return _raw.Cumprod(x, axis, exclusive=exclusive, reverse=reverse,
                             name=scope)
@@ -476,9 +559,14 @@ def cumprod(x, axis=0, exclusive=False, reverse=False, name=None):
 
 def matmul(a, b, transpose_a=False, transpose_b=False, adjoint_a=False,
            adjoint_b=False, a_is_sparse=False, b_is_sparse=False, name=None):
-    """The product of matrices, or of the matrices in the last two dimensions
-    of tensors of one type and rank. ValueError if inner sizes differ or an
-    argument is both to be transposed and adjoint."""
+    """The product of matrices, or of the matrices in the last two dimensions of
+    tensors of one type and rank.
+
+    a [..., n, k] times b [..., k, m] gives [..., n, m], of the type of both:
+    float16, bfloat16, float32, float64, int32, int64, complex64 or complex128.
+    `transpose_a` and `adjoint_a` take `a` as [..., k, n]. ValueError if inner
+    sizes differ, if a tensor is no matrix, or if an argument is both to be
+    transposed and adjoint; TypeError or ValueError for different types."""
     with name_scope(name, "MatMul", [a, b]) as scope:
         for side, both in (("a", transpose_a and adjoint_a),
                            ("b", transpose_b and adjoint_b)):
@@ -514,7 +602,12 @@ def matmul(a, b, transpose_a=False, transpose_b=False, adjoint_a=False,
 # Sequences.
 
 def range(start, limit=None, delta=1, dtype=None, name="range"):
-    """start, start + delta, ... up to but without limit; range(n) from 0."""
+    """start, start + delta, ... up to but without limit; range(n) from 0.
+
+    Scalars of real numbers; the result is a vector of `dtype`, or of the
+    largest of their types, [ceil((limit - start) / delta)]. ValueError for a
+    delta of 0 and for a step away from the limit, where the values are known,
+    InvalidArgumentError in the run otherwise."""
     if limit is None:
         start, limit = 0, start
     with name_scope(name, "Range", [start, limit, delta]) as scope:
@@ -529,7 +622,12 @@ def range(start, limit=None, delta=1, dtype=None, name="range"):
 
 
 def linspace(start, stop, num, name=None):
-    """`num` evenly spaced values from start to stop, both included."""
+    """`num` evenly spaced values from start to stop, both included.
+
+    `start` and `stop`: scalars of bfloat16, float32 or float64; `num`: a scalar
+    int32 or int64. Returns a vector [num] of their type. ValueError, or in the
+    run InvalidArgumentError, if num is not positive; TypeError for different
+    types."""
     return _raw.LinSpace(start, stop, num, name=name)
 
 

@@ -19,7 +19,12 @@ _MAX = 2 ** 31 - 1
 
 
 def set_random_seed(seed):
-    """Sets the seed of the default graph."""
+    """Sets the seed of the default graph, an int.
+
+    Random ops of any shape and dtype that are made afterwards take it, together
+    with seeds of their own or with the number of nodes before them; so a graph
+    that is made again gives the same numbers. It returns None, and raises
+    nothing."""
     get_default_graph().seed = seed
 
 
@@ -55,7 +60,12 @@ def _shape(shape):
 def random_uniform(shape, minval=0, maxval=None, dtype=dtypes.float32,
                    seed=None, name=None):
     """Values in [minval, maxval); maxval is 1 for floating types and must be
-    given for integers."""
+    given for integers.
+
+    `shape`: int32 or int64 [rank]. Returns `dtype`: float16, bfloat16, float32,
+    float64, int32 or int64. ValueError for other types, and for integers
+    without maxval; InvalidArgumentError in the run unless minval < maxval for
+    integers."""
     dtype = dtypes.as_dtype(dtype)
     if dtype not in (dtypes.float16, dtypes.bfloat16, dtypes.float32,
                      dtypes.float64, dtypes.int32, dtypes.int64):
@@ -87,14 +97,23 @@ def _normal(op, default, shape, mean, stddev, dtype, seed, name):
 
 def random_normal(shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, seed=None,
                   name=None):
-    """Values of a normal distribution."""
+    """Values of a normal distribution.
+
+    `shape`: int32 or int64 [rank]. `mean` and `stddev`: numbers or tensors that
+    broadcast to it. Returns `dtype`: float16, bfloat16, float32 or float64.
+    TypeError or ValueError for other types. `seed`: with set_random_seed it
+    tells which numbers."""
     return _normal(_raw.RandomStandardNormal, "random_normal", shape, mean,
                    stddev, dtype, seed, name)
 
 
 def truncated_normal(shape, mean=0.0, stddev=1.0, dtype=dtypes.float32,
                      seed=None, name=None):
-    """Values of a normal distribution within two standard deviations."""
+    """Values of a normal distribution within two standard deviations.
+
+    `shape`: int32 or int64 [rank]. `mean` and `stddev`: numbers or tensors that
+    broadcast to it. Returns `dtype`: float16, bfloat16, float32 or float64.
+    TypeError or ValueError for other types."""
     return _normal(_raw.TruncatedNormal, "truncated_normal", shape, mean,
                    stddev, dtype, seed, name)
 
@@ -105,7 +124,12 @@ def random_shuffle(value, seed=None, name=None):
 
 
 def random_crop(value, size, seed=None, name=None):
-    """A slice of shape `size` at a random place."""
+    """A slice of shape `size` at a random place.
+
+    `value`: of any type, at least [n], whose type the result has; `size`:
+    integers or an int32 vector [rank]. `seed`: an int. InvalidArgumentError in
+    the run, or at once where the shapes are known, if the slice is larger than
+    `value`."""
     with name_scope(name, "random_crop", [value, size]) as scope:
         value = convert_to_tensor(value, name="value")
         size = convert_to_tensor(size, dtype=dtypes.int32, name="size")
@@ -132,15 +156,23 @@ def random_gamma(shape, alpha, beta=None, dtype=dtypes.float32, seed=None,
         beta = convert_to_tensor(1 if beta is None else beta, name="beta",
                                  dtype=dtype)
         alpha = alpha + _raw.ZerosLike(beta)
+        seeds = _seeds(seed)
         tiny = constant(2.0 ** -126 if dtype != dtypes.float16 else 2.0 ** -14,
                         dtype)
         return _raw.Maximum(
-            tiny, _raw.RandomGamma(shape, alpha, **_seeds(seed)) / beta)
+            tiny, _raw.RandomGamma(shape, alpha, **seeds) / beta)
 
 
 def multinomial(logits, num_samples, seed=None, name=None, output_dtype=None):
-    """Indices drawn with the probabilities that softmax(logits) gives."""
+    """Indices drawn with the probabilities that softmax(logits) gives.
+
+    `logits`: float16, bfloat16, float32 or float64 [batch, classes], not
+    normalised; `num_samples`: a scalar int32. Returns [batch, num_samples] of
+    `output_dtype`, int64 by default or int32. `seed`: an int. ValueError for
+    another rank; TypeError for other types; InvalidArgumentError in the run for
+    no classes or a negative number."""
     with name_scope(name, "multinomial", [logits]):
+        logits = convert_to_tensor(logits, name="logits")
         return _raw.Multinomial(
             logits, num_samples,
             output_dtype=output_dtype or dtypes.int64, **_seeds(seed))

@@ -24,7 +24,10 @@ class SparseTensor:
     sparse_reorder puts them.
 
     Session.run fetches one as a SparseTensorValue and takes one, or a tuple of
-    three arrays, as its feed."""
+    three arrays, as its feed.
+
+    `values`: of any type. ValueError for shapes that do not fit each other;
+    TypeError or ValueError for indices and dense_shape of other types."""
 
     def __init__(self, indices, values, dense_shape):
         with name_scope(None, "SparseTensor", [indices, values, dense_shape]):
@@ -161,7 +164,10 @@ def convert_to_tensor_or_sparse_tensor(value, dtype=None, name=None):
 
 def sparse_placeholder(dtype, shape=None, name=None):
     """A SparseTensor that must be fed. With a fully known `shape` only its
-    indices and values need to be; the rank follows from a partly known one."""
+    indices and values need to be; the rank follows from a partly known one.
+
+    `dtype`: any. A run without a value fails with InvalidArgumentError.
+    TypeError for what is no dtype."""
     def part(of):
         return None if name is None else name + "/" + of
     rank, dense_shape = None, None

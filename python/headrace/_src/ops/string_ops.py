@@ -139,7 +139,12 @@ def string_format(template, inputs, placeholder="{}", summarize=3, name=None):
 
 def decode_raw(input_bytes=None, out_type=None, little_endian=True, name=None,
                bytes=None):
-    """The bytes of equally long strings as numbers: one more dim."""
+    """The bytes of equally long strings as numbers: one more dim.
+
+    `input_bytes`: strings of any shape. The result is `out_type`, numbers or
+    bool, of shape input_bytes.shape + [length / size of one].
+    InvalidArgumentError in the run if the lengths differ or are no multiple of
+    the size; ValueError without out_type."""
     input_bytes = _one(input_bytes, bytes, "input_bytes", "bytes")
     if out_type is None:
         raise ValueError("out_type must be given")

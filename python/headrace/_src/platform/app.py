@@ -14,7 +14,10 @@ def run(main=None, argv=None):
     the flags of the program, --helpfull those of all modules. A flag that nobody
     defined is left to main; any other command line that is wrong ends the
     program with status 1. With absl installed, flags that were defined by
-    absl.flags are parsed too."""
+    absl.flags are parsed too.
+
+    There are no shapes and dtypes here. An exception of `main` goes through;
+    otherwise SystemExit is raised with what main returns."""
     main = main or sys.modules["__main__"].main
     if _flags.IS_ABSL:
         from absl import app

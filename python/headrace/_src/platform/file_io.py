@@ -62,7 +62,11 @@ class GFile:
 
     Modes are r, w and a, with b for bytes and + for both ways; without b, text
     is UTF-8. It is opened at its first use, so a missing one is found then:
-    NotFoundError."""
+    NotFoundError.
+
+    read() gives a str, or bytes with "b"; there are no shapes and dtypes here.
+    Other errors are PermissionDeniedError, FailedPreconditionError for a
+    folder, and InvalidArgumentError for a mode that is none."""
 
     def __init__(self, name, mode="r"):
         kind = mode.replace("b", "")
@@ -187,7 +191,9 @@ class GFile:
 
 
 class FastGFile(GFile):
-    """As GFile."""
+    """As GFile, under an older name: a file with str, or bytes with "b" in the
+    mode. There are no shapes and dtypes here. NotFoundError for a file that is
+    missing, InvalidArgumentError for a mode that is none."""
 
 
 def exists(path):
@@ -300,17 +306,27 @@ def walk(top, topdown=True, onerror=None):
 # tf.gfile: the same under other names.
 
 def Exists(filename):
-    """As tf.io.gfile.exists."""
+    """Whether there is a file or folder of this name, a bool.
+
+    `filename`: a string or bytes; there are no shapes and dtypes here. Errors
+    other than that there is none, such as PermissionDeniedError, are raised."""
     return exists(filename)
 
 
 def Remove(filename):
-    """As tf.io.gfile.remove."""
+    """Deletes a file. Returns None; there are no shapes and dtypes here.
+    NotFoundError if there is none, FailedPreconditionError or
+    PermissionDeniedError for a folder and where it may not."""
     remove(filename)
 
 
 def Glob(filename):
-    """As tf.io.gfile.glob."""
+    """The list of the paths that fit a pattern, or any of several: strings,
+    sorted.
+
+    `filename`: a string or bytes, or a list; * stands for any name's part.
+    There are no shapes and dtypes here. An empty list if nothing fits; OpErrors
+    such as PermissionDeniedError are raised."""
     return glob(filename)
 
 
@@ -320,7 +336,10 @@ def MkDir(dirname):
 
 
 def MakeDirs(dirname):
-    """As tf.io.gfile.makedirs."""
+    """Makes a folder and those above it that are missing; one that exists is
+    fine. Returns None; there are no shapes and dtypes here.
+    FailedPreconditionError or AlreadyExistsError where a file stands in the
+    way, PermissionDeniedError where it may not."""
     makedirs(dirname)
 
 
@@ -335,7 +354,9 @@ def Rename(oldname, newname, overwrite=False):
 
 
 def DeleteRecursively(dirname):
-    """As tf.io.gfile.rmtree."""
+    """Deletes a folder and all in it. Returns None; there are no shapes and
+    dtypes here. NotFoundError if there is none, PermissionDeniedError where it
+    may not."""
     rmtree(dirname)
 
 

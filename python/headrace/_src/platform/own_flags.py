@@ -201,7 +201,12 @@ class _Validator:
 
 
 class FlagValues:
-    """The flags of a program; the value of each is an attribute."""
+    """The flags of a program; the value of each is an attribute.
+
+    A flag has a Python value, so there are no shapes and dtypes here.
+    AttributeError for a flag that is not defined, and for one that is read
+    before the command line was parsed; errors of parsing are subclasses of
+    flags.Error."""
 
     def __init__(self):
         state = self.__dict__
@@ -589,35 +594,51 @@ def DEFINE(parser, name, default, help, flag_values=FLAGS, serializer=None,
 
 def DEFINE_string(name, default, help, flag_values=FLAGS, required=False,
                   **args):
-    """A flag whose value is a text."""
+    """A flag whose value is a text, or None.
+
+    There are no shapes and dtypes here. DuplicateFlagError if `name` is taken
+    in another module."""
     return DEFINE(ArgumentParser(), name, default, help, flag_values,
                   required=required, **args)
 
 
 def DEFINE_boolean(name, default, help, flag_values=FLAGS, module_name=None,
                    required=False, **args):
-    """A flag that is True or False: --name, --noname, --name=false."""
+    """A flag that is True or False: --name, --noname, --name=false.
+
+    There are no shapes and dtypes here. DuplicateFlagError if `name` is taken
+    in another module; IllegalFlagValueError for a value that is neither."""
     return DEFINE_flag(BooleanFlag(name, default, help, **args), flag_values,
                        module_name, required)
 
 
 def DEFINE_bool(name, default, help, flag_values=FLAGS, module_name=None,
                 required=False, **args):
-    """As DEFINE_boolean."""
+    """As DEFINE_boolean: a flag that is True or False, without a shape or
+    dtype. DuplicateFlagError if `name` is taken in another module;
+    IllegalFlagValueError for a value that is neither."""
     return DEFINE_boolean(name, default, help, flag_values, module_name,
                           required, **args)
 
 
 def DEFINE_float(name, default, help, lower_bound=None, upper_bound=None,
                  flag_values=FLAGS, required=False, **args):
-    """A flag whose value is a float within bounds."""
+    """A flag whose value is a float within bounds, or None.
+
+    There are no shapes and dtypes here. DuplicateFlagError if `name` is taken
+    in another module; IllegalFlagValueError for a value that is no number or
+    out of bounds."""
     return DEFINE(FloatParser(lower_bound, upper_bound), name, default, help,
                   flag_values, required=required, **args)
 
 
 def DEFINE_integer(name, default, help, lower_bound=None, upper_bound=None,
                    flag_values=FLAGS, required=False, **args):
-    """A flag whose value is an int within bounds."""
+    """A flag whose value is an int within bounds, or None.
+
+    There are no shapes and dtypes here. DuplicateFlagError if `name` is taken
+    in another module; IllegalFlagValueError for a value that is no int or out
+    of bounds."""
     return DEFINE(IntegerParser(lower_bound, upper_bound), name, default, help,
                   flag_values, required=required, **args)
 

@@ -44,27 +44,39 @@ def debug(msg, *args, **kwargs):
 
 
 def info(msg, *args, **kwargs):
-    """Logs msg % args, for information."""
+    """Logs msg % args, for information: shown at tf.logging.INFO and below.
+    Returns None. No tensors: a Tensor among `args` shows as its name, shape and
+    dtype. It raises nothing; arguments that do not fit `msg` are reported on
+    stderr."""
     get_logger().info(msg, *args, **kwargs)
 
 
 def warning(msg, *args, **kwargs):
-    """Logs msg % args as a warning."""
+    """Logs msg % args as a warning: shown at tf.logging.WARN and below. Returns
+    None; a Tensor among `args` shows as its name, shape and dtype. It raises
+    nothing; arguments that do not fit `msg` are reported on stderr."""
     get_logger().warning(msg, *args, **kwargs)
 
 
 def warn(msg, *args, **kwargs):
-    """Logs msg % args as a warning."""
+    """As warning: logs msg % args, shown at tf.logging.WARN and below. Returns
+    None; a Tensor among `args` shows as its name, shape and dtype. It raises
+    nothing."""
     get_logger().warning(msg, *args, **kwargs)
 
 
 def error(msg, *args, **kwargs):
-    """Logs msg % args as an error."""
+    """Logs msg % args as an error: shown at tf.logging.ERROR and below. Returns
+    None; a Tensor among `args` shows as its name, shape and dtype. It raises
+    nothing; arguments that do not fit `msg` are reported on stderr."""
     get_logger().error(msg, *args, **kwargs)
 
 
 def fatal(msg, *args, **kwargs):
-    """Logs at the highest level. The program goes on."""
+    """Logs msg % args at the highest level, which is always shown. The program
+    goes on. Returns None; a Tensor among `args` shows as its name, shape and
+    dtype. It raises nothing; arguments that do not fit `msg` are reported on
+    stderr."""
     get_logger().fatal(msg, *args, **kwargs)
 
 
@@ -112,5 +124,7 @@ def get_verbosity():
 
 
 def set_verbosity(v):
-    """Shows messages of level `v` (tf.logging.INFO...) and above."""
+    """Shows messages of level `v` (tf.logging.INFO, an int, or its name) and
+    above. Returns None; there are no shapes and dtypes here. ValueError for a
+    name that is no level's, TypeError for what is neither."""
     get_logger().setLevel(v)

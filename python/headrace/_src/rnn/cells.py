@@ -224,7 +224,11 @@ class BasicRNNCell(LayerRNNCell):
 class GRUCell(LayerRNNCell):
     """A gated recurrent unit: r, u = sigmoid(W [inputs, state] + b),
     c = activation(V [inputs, r * state] + d), and the output and new state are
-    u * state + (1 - u) * c."""
+    u * state + (1 - u) * c.
+
+    `inputs` [batch, size], state and output [batch, num_units], of float16,
+    float32 or float64. ValueError if the size of the inputs is not known or
+    they are no matrix."""
 
     def __init__(self, num_units, activation=None, reuse=None,
                  kernel_initializer=None, bias_initializer=None, name=None,
@@ -290,7 +294,12 @@ class LSTMStateTuple(collections.namedtuple("LSTMStateTuple", ("c", "h"))):
 class BasicLSTMCell(LayerRNNCell):
     """A long short-term memory: i, j, f, o = W [inputs, h] + b,
     c' = c * sigmoid(f + forget_bias) + sigmoid(i) * activation(j),
-    h' = activation(c') * sigmoid(o), and the output is h'."""
+    h' = activation(c') * sigmoid(o), and the output is h'.
+
+    `inputs` [batch, size], c and h [batch, num_units], of float16, float32 or
+    float64; the state is LSTMStateTuple(c, h), or [batch, 2 * num_units] unless
+    `state_is_tuple`. ValueError if the size of the inputs is not known;
+    TypeError for a state of another structure."""
 
     def __init__(self, num_units, forget_bias=1.0, state_is_tuple=True,
                  activation=None, reuse=None, name=None, dtype=None, **kwargs):
@@ -434,7 +443,12 @@ class LSTMCell(LayerRNNCell):
 
 class MultiRNNCell(RNNCell):
     """Cells, each of which takes the output of the one before. The state is a
-    tuple of theirs."""
+    tuple of theirs.
+
+    `inputs`: [batch, size] of float16, float32 or float64; states [batch, ...];
+    unless `state_is_tuple` one tensor holds them side by side. ValueError for
+    no cells and for states that are tuples without `state_is_tuple`; TypeError
+    for what is no list."""
 
     def __init__(self, cells, state_is_tuple=True):
         super().__init__()

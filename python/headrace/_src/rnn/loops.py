@@ -126,7 +126,11 @@ def dynamic_rnn(cell, inputs, sequence_length=None, initial_state=None,
     `sequence_length`: [batch] integers, how many steps of each example count;
     outputs after those are 0, and the final state is that of the last of them.
     `dtype` is needed without `initial_state`. ValueError for inputs of unknown
-    sizes, or of different batch sizes or numbers of steps."""
+    sizes, or of different batch sizes or numbers of steps.
+
+    The outputs are [batch, time, output size] or time-major, of the type of the
+    inputs; the state has the cell's structure, sizes [batch, ...] and `dtype`.
+    TypeError for what is no cell."""
     check_cell("cell", cell)
     with variable_scope(scope or "rnn") as opened:
         _cache_variables(opened)
@@ -250,7 +254,12 @@ def bidirectional_dynamic_rnn(
         swap_memory=False, time_major=False, scope=None):
     """((outputs forward, outputs backward), (their final states)): dynamic_rnn
     of the inputs as they are and in reverse. All outputs are in the order of
-    the inputs."""
+    the inputs.
+
+    `inputs`: [batch, time, ...], or with `time_major` [time, batch, ...], of
+    the type of the outputs; states have the cells' structures and `dtype`.
+    TypeError for what is no cell; ValueError for inputs of unknown sizes and
+    without both `dtype` and initial states."""
     check_cell("cell_fw", cell_fw)
     check_cell("cell_bw", cell_bw)
     time, batch = (0, 1) if time_major else (1, 0)
@@ -360,7 +369,12 @@ def raw_rnn(cell, loop_fn, parallel_iterations=None, swap_memory=False,
 def static_rnn(cell, inputs, initial_state=None, dtype=None,
                sequence_length=None, scope=None):
     """(list of outputs, final state) of `cell` over the list `inputs` of
-    tensors [batch, size]: the graph has the cell once for each."""
+    tensors [batch, size]: the graph has the cell once for each.
+
+    Outputs are [batch, output size] of the type of the inputs; the state has
+    the cell's structure and `dtype`. `sequence_length`: int32 or int64 [batch].
+    TypeError for what is no cell or no list; ValueError for an empty list,
+    unknown sizes, and without both `dtype` and `initial_state`."""
     check_cell("cell", cell)
     if not nest.is_nested(inputs):
         raise TypeError("inputs must be a sequence")
@@ -472,7 +486,12 @@ def static_bidirectional_rnn(cell_fw, cell_bw, inputs, initial_state_fw=None,
                              initial_state_bw=None, dtype=None,
                              sequence_length=None, scope=None):
     """(outputs of both directions side by side, final state forward, final
-    state backward): static_rnn of the inputs and of their reverse."""
+    state backward): static_rnn of the inputs and of their reverse.
+
+    `inputs`: a list of [batch, size], of float16, float32 or float64; outputs
+    are [batch, both sizes] of that type. TypeError for what is no cell or no
+    list; ValueError for an empty list, unknown sizes, and without both `dtype`
+    and initial states."""
     check_cell("cell_fw", cell_fw)
     check_cell("cell_bw", cell_bw)
     if not nest.is_nested(inputs):

@@ -36,7 +36,7 @@ class _Wrapper(RNNCell):
 
     # Arguments that get_config has, and the attributes where they are kept.
     _CONFIG: dict = {}
-    _FUNCTION = None  # that of an argument that is a function
+    _FUNCTION: object = None  # that of an argument that is a function
 
     def get_config(self):
         """The arguments, with the class and the arguments of the cell. A
@@ -78,7 +78,12 @@ class DropoutWrapper(_Wrapper):
     examples; needs `dtype`, and `input_size` for the inputs.
     `dropout_state_filter_visitor` says of a state, or by a structure of bools
     of its parts, what may be dropped: all but the memory c of an
-    LSTMStateTuple."""
+    LSTMStateTuple.
+
+    Inputs and states: float16, float32 or float64 [batch, ...], whose shapes
+    stay. A keep_prob is a number or scalar tensor. ValueError for a number out
+    of (0, 1] and for `variational_recurrent` without what it needs; TypeError
+    for what is no cell."""
 
     def __init__(self, cell, input_keep_prob=1.0, output_keep_prob=1.0,
                  state_keep_prob=1.0, variational_recurrent=False,

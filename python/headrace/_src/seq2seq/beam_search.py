@@ -146,7 +146,7 @@ class BeamSearchDecoder(Decoder):
         self._beam_width = beam_width
         self._length_weight = length_penalty_weight
         self._coverage_weight = coverage_penalty_weight
-        self._batch_size = _array.size(self._start_tokens)
+        self._batch_size = _array.size(start_tokens)
         self._cell_state = nest.map_structure(
             self._split_state, initial_state, cell.state_size)
         self._start_tokens = _array.tile(

@@ -141,7 +141,7 @@ class TrainingHelper(_OfIds):
                     "shape: %s" % self._sequence_length.get_shape())
             self._zero_inputs = nest.map_structure(
                 lambda x: _array.zeros_like(x[0, :]), inputs)
-            self._batch_size = _array.size(self._sequence_length)
+            self._batch_size = _array.size(sequence_length)
 
     inputs = property(lambda self: self._inputs)
     sequence_length = property(lambda self: self._sequence_length)
@@ -334,7 +334,7 @@ class GreedyEmbeddingHelper(_OfIds):
         self._embedding = embedding_function(embedding)
         self._start_tokens, self._end_token = start_and_end(start_tokens,
                                                             end_token)
-        self._batch_size = _array.size(self._start_tokens)
+        self._batch_size = _array.size(start_tokens)
         self._start_inputs = self._embedding(self._start_tokens)
 
     def initialize(self, name=None):

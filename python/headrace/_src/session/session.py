@@ -48,7 +48,13 @@ class Session:
 
     `target`: "" for this process. `graph`: the default graph if None.
     `config`: a ConfigProto. As a context manager, it makes itself and its graph
-    the default and closes itself at the end."""
+    the default and closes itself at the end.
+
+    run(fetches, feed_dict) gives arrays of the fetches' shapes and dtypes, None
+    for an Operation. It raises TypeError or ValueError for what is not of the
+    graph and for a value that does not fit the dtype or shape of what it is fed
+    to, RuntimeError after close(), and a subclass of tf.errors.OpError for what
+    fails in the run. TypeError for a `config` that is no ConfigProto."""
 
     def __init__(self, target="", graph=None, config=None):
         if graph is None:
@@ -296,7 +302,11 @@ class _Default:
 
 class InteractiveSession(Session):
     """A Session that is the default from its construction to its close(). Others
-    in the meantime are warned of."""
+    in the meantime are warned of.
+
+    run() and Tensor.eval() give arrays of the fetches' shapes and dtypes and
+    raise what Session.run raises: an OpError for what fails in the run,
+    TypeError and ValueError for feeds and fetches that do not fit."""
     _active_session_count = 0
 
     def __init__(self, target="", graph=None, config=None):

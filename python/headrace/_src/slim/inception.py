@@ -316,5 +316,6 @@ def inception_v3_arg_scope(
                   fused=use_fused_batchnorm)
 
 
-inception_v1.default_image_size = inception_v2.default_image_size = 224
-inception_v3.default_image_size = 299
+for _net, _size in ((inception_v1, 224), (inception_v2, 224),
+                    (inception_v3, 299)):
+    setattr(_net, "default_image_size", _size)

@@ -153,4 +153,4 @@ def overfeat(inputs, num_classes=1000, is_training=True, dropout_keep_prob=0.5,
 
 
 for _net in (vgg_a, vgg_16, vgg_19, alexnet_v2):
-    _net.default_image_size = 224
+    setattr(_net, "default_image_size", 224)

@@ -224,4 +224,5 @@ resnet_v1_50, resnet_v2_50 = (f(50, (3, 4, 6, 3)) for f in (_v1, _v2))
 resnet_v1_101, resnet_v2_101 = (f(101, (3, 4, 23, 3)) for f in (_v1, _v2))
 resnet_v1_152, resnet_v2_152 = (f(152, (3, 8, 36, 3)) for f in (_v1, _v2))
 resnet_v1_200, resnet_v2_200 = (f(200, (3, 24, 36, 3)) for f in (_v1, _v2))
-resnet_v1.default_image_size = resnet_v2.default_image_size = 224
+for _net in (resnet_v1, resnet_v2):
+    setattr(_net, "default_image_size", 224)

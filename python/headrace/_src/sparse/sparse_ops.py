@@ -19,7 +19,12 @@ def sparse_to_dense(sparse_indices, output_shape, sparse_values,
     """A tensor of `output_shape` with sparse_values at sparse_indices (a
     number, a vector of numbers, or a matrix with an index a row) and
     `default_value` elsewhere. With validate_indices they must be in order and
-    not repeated."""
+    not repeated.
+
+    sparse_indices and output_shape: int32 or int64; values: of any type, which
+    the result has, and of which default_value is a scalar. InvalidArgumentError
+    in the run for shapes that do not fit, and for indices that are out of
+    range, or not in order under validate_indices."""
     values = convert_to_tensor(sparse_values)
     return _raw.SparseToDense(
         sparse_indices, output_shape, values,
@@ -30,7 +35,12 @@ def sparse_to_dense(sparse_indices, output_shape, sparse_values,
 def sparse_tensor_to_dense(sp_input, default_value=None, validate_indices=True,
                            name=None):
     """The Tensor that a SparseTensor stands for; `default_value` (zero, or the
-    empty string) where it has nothing."""
+    empty string) where it has nothing.
+
+    `sp_input`: of any type and dense_shape, which the result has;
+    default_value: a scalar of that type. TypeError for what is no SparseTensor;
+    InvalidArgumentError in the run for indices that are out of range, or not in
+    order under validate_indices."""
     sp_input = as_sparse(sp_input)
     if default_value is None:
         default_value = "" if sp_input.dtype == dtypes.string else (
@@ -75,7 +85,13 @@ def sparse_from_dense(tensor, name=None):
 def sparse_tensor_dense_matmul(sp_a, b, adjoint_a=False, adjoint_b=False,
                                name=None):
     """The product of a SparseTensor matrix and a matrix, either of them as its
-    conjugate transpose on demand."""
+    conjugate transpose on demand.
+
+    sp_a: [n, k]; b: [k, m]; both of one type: float16 to float64, bfloat16,
+    int32 or complex. Returns [n, m] of that type. ValueError for inner sizes
+    that are known and differ or b of another rank; TypeError for what is no
+    SparseTensor or different types; InvalidArgumentError in the run for indices
+    out of range."""
     sp_a = as_sparse(sp_a)
     with name_scope(name, "SparseTensorDenseMatMul",
                     [sp_a.indices, sp_a.values, b]) as scope:

@@ -94,7 +94,12 @@ class FileWriter:
     `graph`: written first, with its meta graph. Events reach the file after
     `max_queue` of them, after `flush_secs` seconds, at flush() and at close().
     `filename_suffix` ends the file's name. A closed writer writes nothing until
-    reopen(), and then to a new file. Any thread may use it."""
+    reopen(), and then to a new file. Any thread may use it.
+
+    add_summary() takes a Summary or its bytes, as a scalar string is fetched,
+    of any shapes and dtypes inside. TypeError for a `graph` that is no Graph,
+    ValueError for both a graph and a graph_def; what the folder does not allow
+    is an OpError such as PermissionDeniedError."""
 
     def __init__(self, logdir, graph=None, max_queue=10, flush_secs=120,
                  graph_def=None, filename_suffix=None, session=None):

@@ -487,7 +487,8 @@ def _strings(a):
 
 
 def is_gpu_available(cuda_only=False, min_cuda_compute_capability=None):
-    """False: this build runs on CPUs alone."""
+    """False: this build runs on CPUs alone. A bool, whatever the arguments; it
+    has to do with no shapes and dtypes, and raises nothing."""
     return False
 
 

@@ -101,7 +101,12 @@ class StopAtStepHook(SessionRunHook):
 class LoggingTensorHook(SessionRunHook):
     """Logs tensors, a dict by name or a list, every so many runs or seconds,
     `at_end` also or only then. `formatter`: a function of {name: value} that
-    returns the text."""
+    returns the text.
+
+    Tensors: of any shape and dtype, or names of some. ValueError unless exactly
+    one of every_n_iter and every_n_secs is given, or at_end, and for numbers
+    that are not positive; KeyError or ValueError when the session begins, for a
+    name that there is not."""
 
     def __init__(self, tensors, every_n_iter=None, every_n_secs=None,
                  at_end=False, formatter=None):

@@ -85,7 +85,9 @@ def write_state(save_dir, path, all_paths=None, latest_filename=None,
 def get_checkpoint_state(checkpoint_dir, latest_filename=None):
     """The CheckpointState of a folder; None if its file is missing or damaged.
     Paths relative to the folder are joined to it. ValueError if the file names
-    no checkpoint."""
+    no checkpoint.
+
+    Paths are strings; there are no shapes and dtypes here."""
     checkpoint_dir = as_text(os.fspath(checkpoint_dir))
     file = _state_path(checkpoint_dir, latest_filename)
     try:
@@ -115,7 +117,11 @@ def get_checkpoint_state(checkpoint_dir, latest_filename=None):
 
 def latest_checkpoint(checkpoint_dir, latest_filename=None):
     """The path of the newest checkpoint that the folder's file lists; None if
-    there is no file, or the checkpoint is gone."""
+    there is no file, or the checkpoint is gone.
+
+    A string without the file's ending, as Saver.restore takes it; there are no
+    shapes and dtypes here. It raises nothing for folders that do not exist,
+    ValueError for a file that names no checkpoint."""
     state = get_checkpoint_state(checkpoint_dir, latest_filename)
     if state is None:
         return None

@@ -52,7 +52,12 @@ class CheckpointReader:
 
 def NewCheckpointReader(filepattern):
     """A CheckpointReader for a checkpoint's prefix; or for the pattern of the
-    files of a checkpoint of version 1."""
+    files of a checkpoint of version 1.
+
+    get_tensor() gives an array of the tensor's shape and dtype;
+    get_variable_to_shape_map() and get_variable_to_dtype_map() tell them.
+    NotFoundError for files or tensors that there are not; DataLossError for
+    damaged ones."""
     return CheckpointReader(filepattern)
 
 

@@ -17,7 +17,11 @@ _ENDS = (errors.OutOfRangeError, errors.CancelledError)
 
 class Coordinator:
     """Lets threads ask each other to stop; join() raises what one of them
-    reported. Exceptions of `clean_stop_exception_types` only stop."""
+    reported. Exceptions of `clean_stop_exception_types` only stop.
+
+    Threads may compute values of any shape and dtype. join() raises
+    RuntimeError for threads that do not stop within `stop_grace_period_secs`.
+    """
 
     def __init__(self, clean_stop_exception_types=None):
         if clean_stop_exception_types is None:
@@ -307,7 +311,13 @@ def add_queue_runner(qr, collection=_graph.GraphKeys.QUEUE_RUNNERS):
 
 def start_queue_runners(sess=None, coord=None, daemon=True, start=True,
                         collection=_graph.GraphKeys.QUEUE_RUNNERS):
-    """Starts the threads of every QueueRunner of the collection."""
+    """Starts the threads of every QueueRunner of the collection, and returns a
+    list of them.
+
+    `sess`: the default session if None. The queues may hold values of any shape
+    and dtype. ValueError if there is no session; TypeError for one that is
+    none. With `coord`, what a thread raises stops the others and is raised by
+    coord.join()."""
     if sess is None:
         sess = get_default_session()
         if sess is None:

@@ -98,7 +98,9 @@ def replica_device_setter(ps_tasks=0, ps_device="/job:ps",
     cluster: a tf.train.ClusterSpec, or what one is made of.
     ps_ops: the types of the operations that are put on parameter servers.
     ps_strategy: a function from such an Operation to its task; by default one
-    after the other. TypeError if it is no function."""
+    after the other. TypeError if it is no function.
+
+    It looks at operations, not at shapes or dtypes."""
     if cluster is not None:
         from headrace._src.training.server_lib import ClusterSpec
         job = DeviceSpec.from_string(ps_device).job

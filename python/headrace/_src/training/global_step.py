@@ -12,14 +12,19 @@ GLOBAL_STEP_READ_KEY = "global_step_read_op_cache"
 
 
 def global_step(sess, global_step_tensor):
-    """The number of steps, a Python int, as `sess` has it."""
+    """The number of steps, a Python int, as `sess` has it.
+
+    `global_step_tensor`: a scalar integer variable or tensor.
+    FailedPreconditionError if it has no value yet."""
     return int(sess.run(global_step_tensor))
 
 
 def get_global_step(graph=None):
     """The graph's global step: what is in the collection GLOBAL_STEP, or what
     is called `global_step`; None if there is none, or more than one in the
-    collection. TypeError if it is no scalar integer."""
+    collection. TypeError if it is no scalar integer.
+
+    It is a variable, int64 where this library made it, of shape []."""
     graph = graph or get_default_graph()
     found = graph.get_collection(GraphKeys.GLOBAL_STEP)
     if len(found) > 1:
@@ -50,7 +55,10 @@ def create_global_step(graph=None):
 
 
 def get_or_create_global_step(graph=None):
-    """get_global_step, or create_global_step if there is none."""
+    """get_global_step, or create_global_step if there is none: a variable, a
+    scalar int64.
+
+    TypeError if what is called so is no scalar integer."""
     graph = graph or get_default_graph()
     step = get_global_step(graph)
     return create_global_step(graph) if step is None else step

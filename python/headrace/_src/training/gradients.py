@@ -181,7 +181,12 @@ def gradients(ys, xs, grad_ys=None, name="gradients",
     A list as long as xs, of Tensors, of IndexedSlices where rows were
     gathered, and of None where no y depends on the x. `grad_ys`: initial
     gradients of ys; None for ones. `stop_gradients`: tensors that count as
-    constants."""
+    constants.
+
+    Each has the dtype and shape of its x; ys and xs are floating or complex
+    numbers of any shape (None for others). LookupError for an op without a
+    gradient; ValueError for values of other graphs or `grad_ys` of another
+    length or shape; TypeError for grad_ys of another type."""
     ys, xs = _as_list(ys), _as_list(xs)
     stops = [] if stop_gradients is None else _as_list(stop_gradients)
     grad_ys = [None] * len(ys) if grad_ys is None else _as_list(grad_ys)

@@ -85,7 +85,13 @@ def input_producer(input_tensor, element_shape=None, num_epochs=None,
 def string_input_producer(string_tensor, num_epochs=None, shuffle=True,
                           seed=None, capacity=32, shared_name=None, name=None,
                           cancel_op=None):
-    """A queue of strings, such as the names of files."""
+    """A queue of strings, such as the names of files, which a QueueRunner fills
+    `num_epochs` times or for ever, shuffled each time by `shuffle`.
+
+    `string_tensor`: strings [n]; each dequeued one is a scalar string. With
+    `num_epochs` a local variable counts, and the run ends with OutOfRangeError.
+    ValueError for an empty list; InvalidArgumentError in the run for one that
+    turns out empty."""
     message = "string_input_producer requires a non-null input tensor"
     if isinstance(string_tensor, (list, tuple)) and not string_tensor:
         raise ValueError(message)
@@ -102,7 +108,12 @@ def string_input_producer(string_tensor, num_epochs=None, shuffle=True,
 
 def range_input_producer(limit, num_epochs=None, shuffle=True, seed=None,
                          capacity=32, shared_name=None, name=None):
-    """A queue of the integers below `limit`."""
+    """A queue of the integers below `limit`, shuffled each time by `shuffle`,
+    `num_epochs` times or for ever.
+
+    `limit`: a scalar int32; each dequeued one is a scalar int32. A run raises
+    OutOfRangeError after the last. ValueError for a name that nodes may not
+    have."""
     with _graph.name_scope(name, "input_producer", [limit]) as scope:
         return input_producer(_math.range(limit), [], num_epochs, shuffle, seed,
                               capacity, shared_name,
@@ -111,7 +122,13 @@ def range_input_producer(limit, num_epochs=None, shuffle=True, seed=None,
 
 def slice_input_producer(tensor_list, num_epochs=None, shuffle=True, seed=None,
                          capacity=32, shared_name=None, name=None):
-    """One slice of each tensor, all at the same index."""
+    """One slice of each tensor, all at the same index, in the order of their
+    indices or shuffled, through a queue.
+
+    `tensor_list`: tensors [n, ...] of any types; the results are of the same
+    types, without the first dimension. ValueError for an empty list;
+    InvalidArgumentError in the run for a tensor that is shorter than the first;
+    OutOfRangeError in the run after `num_epochs`."""
     with _graph.name_scope(name, "input_producer", tensor_list):
         tensors = [convert_to_tensor(t) for t in tensor_list]
         if not tensors:
@@ -126,7 +143,15 @@ def slice_input_producer(tensor_list, num_epochs=None, shuffle=True, seed=None,
 def batch(tensors, batch_size, num_threads=1, capacity=32, enqueue_many=False,
           shapes=None, dynamic_pad=False, allow_smaller_final_batch=False,
           shared_name=None, name=None):
-    """Batches of the values of `tensors` in successive runs, through a queue."""
+    """Batches of the values of `tensors` in successive runs, through a queue
+    that `num_threads` threads fill.
+
+    `tensors`: a list or dict of tensors of any types, whose shapes are known,
+    unless `dynamic_pad` fills them up to the largest. The results are alike,
+    with `batch_size` (or, if `allow_smaller_final_batch`, None) as a first
+    dimension; with `enqueue_many` the first dimension of the tensors is that of
+    examples. ValueError for unknown shapes or no tensors; OutOfRangeError in
+    the run once the inputs are at their end."""
     return _batch([tensors] * num_threads, True, batch_size, capacity, None,
                   None, enqueue_many, shapes, dynamic_pad,
                   allow_smaller_final_batch, shared_name, name, "batch")
@@ -165,7 +190,13 @@ def shuffle_batch(tensors, batch_size, capacity, min_after_dequeue,
                   num_threads=1, seed=None, enqueue_many=False, shapes=None,
                   allow_smaller_final_batch=False, shared_name=None,
                   name=None):
-    """As batch, in random order."""
+    """As batch, in random order: examples are drawn from a queue of `capacity`,
+    in which at least `min_after_dequeue` stay.
+
+    `tensors`: a list or dict of tensors of any types, with known shapes; the
+    results are alike, with `batch_size` as a first dimension. `seed`: an int.
+    ValueError for unknown shapes or no tensors; OutOfRangeError in the run once
+    the inputs are at their end."""
     return _batch([tensors] * num_threads, True, batch_size, capacity,
                   min_after_dequeue, seed, enqueue_many, shapes, False,
                   allow_smaller_final_batch, shared_name, name, "shuffle_batch")

@@ -34,7 +34,11 @@ def _decayed(rate, step, decay_steps, decay_rate, staircase, name, default,
 def exponential_decay(learning_rate, global_step, decay_steps, decay_rate,
                       staircase=False, name=None):
     """learning_rate * decay_rate ^ (global_step / decay_steps); `staircase`
-    rounds the quotient down, here and in the other functions."""
+    rounds the quotient down, here and in the other functions.
+
+    `learning_rate`: a scalar float32 or float64, a tensor or number, whose type
+    the result has, a scalar; `global_step`: a scalar integer; the others are
+    numbers or scalars. ValueError if global_step is None."""
     _need_step(global_step, "exponential_decay")
     return _decayed(
         learning_rate, global_step, decay_steps, decay_rate, staircase, name,
@@ -69,7 +73,11 @@ def polynomial_decay(learning_rate, global_step, decay_steps,
                      name=None):
     """From learning_rate to end_learning_rate within decay_steps, as (1 - share
     of the steps) ^ power. `cycle`: after the end it starts again, with
-    decay_steps the next multiple beyond global_step."""
+    decay_steps the next multiple beyond global_step.
+
+    `learning_rate`: a scalar float32 or float64, whose type the result has, a
+    scalar; `global_step`: a scalar integer. ValueError if global_step is None.
+    """
     _need_step(global_step, "polynomial_decay")
     with name_scope(name, "PolynomialDecay",
                     [learning_rate, global_step, decay_steps,

@@ -448,7 +448,10 @@ def import_meta_graph(meta_graph_or_file, clear_devices=False,
     as the graph says; None if it has no variables.
 
     `clear_devices`: nodes forget their devices. kwargs: `input_map`, as
-    import_graph_def has it. OSError for a missing or damaged file."""
+    import_graph_def has it. OSError for a missing or damaged file.
+
+    Tensors have the shapes and dtypes of the graph that was written. ValueError
+    for nodes that do not fit, RuntimeError when executing eagerly."""
     meta_graph_def, scope, _ = import_scoped_meta_graph(
         meta_graph_or_file, clear_devices, import_scope, **kwargs)
     return load("_src.training.saver").saver_of(meta_graph_def, scope)

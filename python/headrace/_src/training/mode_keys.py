@@ -3,7 +3,9 @@ to predict with."""
 
 
 class ModeKeys:
-    """tf.estimator.ModeKeys."""
+    """tf.estimator.ModeKeys: TRAIN, EVAL and PREDICT, the strings that tell a
+    model_fn what it is called for. There are no shapes and dtypes here.
+    AttributeError for other names."""
     TRAIN = "train"
     EVAL = "eval"
     PREDICT = "infer"

@@ -545,7 +545,12 @@ def MonitoredTrainingSession(
     """A MonitoredSession that restores itself from `checkpoint_dir` and saves
     checkpoints (every 600 seconds) and summaries (every 100 steps) there.
     `summary_dir`: another folder for the summaries. Hooks that are given come
-    beside those."""
+    beside those.
+
+    It runs tensors of any shape and dtype. What a run raises closes the session
+    and goes on to the caller, but OutOfRangeError and StopIteration end `with`
+    quietly; AbortedError and UnavailableError start a new session. ValueError
+    for both save_summaries_steps and save_summaries_secs."""
     if save_summaries_steps is _USE_DEFAULT:
         save_summaries_steps = (100 if save_summaries_secs is _USE_DEFAULT
                                 else None)

@@ -72,7 +72,12 @@ class ExponentialMovingAverage:
 
     `num_updates`: a count of steps, by which the decay begins lower:
     min(decay, (1 + num_updates) / (10 + num_updates)). `zero_debias`: averages
-    of tensors, which begin as zeros, are corrected for that."""
+    of tensors, which begin as zeros, are corrected for that.
+
+    apply() takes variables and tensors of float16, float32 or float64 and any
+    shape; an average has the same shape and dtype. TypeError for other types,
+    ValueError for one that has an average already. `decay`: a number or scalar
+    tensor."""
 
     def __init__(self, decay, num_updates=None, zero_debias=False,
                  name="ExponentialMovingAverage"):

@@ -39,7 +39,12 @@ class Optimizer:
     A subclass says how a variable is updated, in _apply_dense and
     _apply_sparse (variables that are references) and _resource_apply_dense and
     _resource_apply_sparse. It makes its own variables in _create_slots, its
-    hyperparameters as tensors in _prepare, and ends the step in _finish."""
+    hyperparameters as tensors in _prepare, and ends the step in _finish.
+
+    Variables may be of any shape; dtypes are float16, bfloat16, float32,
+    float64 and complex. ValueError for no variables, no gradients at all or a
+    loss of another type; NotImplementedError for what is no variable, and for a
+    method that the subclass does not have."""
 
     # A slot makes this class, not OpUpdates, the __base__ of an optimizer that
     # inherits from both. Programs find optimizers by their __base__.

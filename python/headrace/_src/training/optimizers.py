@@ -15,7 +15,11 @@ from headrace._src.variables import variables as _variables
 
 class GradientDescentOptimizer(OpUpdates, Optimizer):
     """var -= learning_rate * gradient. `learning_rate`: a number, a tensor, or
-    a function that returns one."""
+    a function that returns one.
+
+    Variables: float16, bfloat16, float32, float64 or complex, of any shape,
+    without slots. Gradients may be IndexedSlices. minimize() raises ValueError
+    if no variable has a gradient or one is of another dtype."""
 
     _op = "GradientDescent"
     _gradient_input = "delta"
@@ -45,7 +49,12 @@ class GradientDescentOptimizer(OpUpdates, Optimizer):
 
 class MomentumOptimizer(OpUpdates, Optimizer):
     """accum = momentum * accum + gradient; var -= learning_rate * accum.
-    `use_nesterov`: var -= learning_rate * (gradient + momentum * accum)."""
+    `use_nesterov`: var -= learning_rate * (gradient + momentum * accum).
+
+    Variables: float16, bfloat16, float32 or float64, of any shape; accum is a
+    slot of the same shape and dtype. `momentum`: a number, a scalar tensor or a
+    function. minimize() raises ValueError if no variable has a gradient or one
+    is of another dtype."""
 
     _op = "Momentum"
     _slot_inputs = {"accum": "momentum"}
@@ -73,7 +82,11 @@ class MomentumOptimizer(OpUpdates, Optimizer):
 
 class AdagradOptimizer(OpUpdates, Optimizer):
     """accum += gradient^2; var -= learning_rate * gradient / sqrt(accum).
-    ValueError if the initial accumulator is not positive."""
+    ValueError if the initial accumulator is not positive.
+
+    Variables: float16, bfloat16, float32 or float64, of any shape; accum is a
+    slot of the same shape and dtype. minimize() raises ValueError if no
+    variable has a gradient."""
 
     _op = "Adagrad"
     _slot_inputs = {"accum": "accumulator"}
@@ -182,7 +195,11 @@ def _ones_like(var):
 class AdadeltaOptimizer(OpUpdates, Optimizer):
     """accum and accum_update are averages of gradient^2 and update^2;
     update = sqrt(accum_update + epsilon) / sqrt(accum + epsilon) * gradient;
-    var -= learning_rate * update."""
+    var -= learning_rate * update.
+
+    Variables: float16, bfloat16, float32 or float64, of any shape; both
+    averages are slots of the same shape and dtype. minimize() raises ValueError
+    if no variable has a gradient."""
 
     _op = "Adadelta"
     _slot_inputs = {"accum": "accum", "accum_update": "accum_update"}
@@ -212,7 +229,12 @@ class AdamOptimizer(OpUpdates, Optimizer):
     var -= learning_rate * sqrt(1 - beta2^t) / (1 - beta1^t)
     * m / (sqrt(v) + epsilon), in step t.
 
-    Rows without a gradient move too: their m and v fall off."""
+    Rows without a gradient move too: their m and v fall off.
+
+    Variables: float16, bfloat16, float32 or float64, of any shape; m and v are
+    slots of the same shape and dtype. Gradients may be IndexedSlices.
+    minimize() raises ValueError if no variable has a gradient or one is of
+    another dtype."""
 
     _op = "Adam"
     _slot_inputs = {"m": "m", "v": "v"}
@@ -306,7 +328,11 @@ class AdamOptimizer(OpUpdates, Optimizer):
 class RMSPropOptimizer(OpUpdates, Optimizer):
     """rms = decay * rms + (1 - decay) * gradient^2; momentum = momentum *
     momentum + learning_rate * gradient / sqrt(rms + epsilon); var -= momentum.
-    `centered`: less the square of the average gradient under the root."""
+    `centered`: less the square of the average gradient under the root.
+
+    Variables: float16, bfloat16, float32 or float64, of any shape; rms and
+    momentum are slots of the same shape and dtype. minimize() raises ValueError
+    if no variable has a gradient or one is of another dtype."""
 
     _scalar_inputs = {
         "lr": "_learning_rate_tensor", "rho": "_decay_tensor",

@@ -47,7 +47,13 @@ class Saver:
     A checkpoint, its graph and the file "checkpoint" appear under their names
     when they are complete, in this order; then old checkpoints are deleted.
     `restore_sequentially` makes no difference: one node reads all tensors of a
-    device."""
+    device.
+
+    Tensors keep their dtypes and shapes. ValueError if there are no variables
+    and `allow_empty` is False, for two variables of one name, and from
+    restore() for a path without a checkpoint. restore() fails with
+    NotFoundError for a variable that the checkpoint does not have, and with
+    InvalidArgumentError for one of another shape or dtype."""
 
     def __init__(self, var_list=None, reshape=False, sharded=False,
                  max_to_keep=5, keep_checkpoint_every_n_hours=10000.0,

@@ -12,7 +12,11 @@ def _address(value):
 
 class ClusterSpec:
     """The tasks of a cluster: for each job a list of addresses, or a dict from
-    task index to address. Also made of a ClusterDef or another ClusterSpec."""
+    task index to address. Also made of a ClusterDef or another ClusterSpec.
+
+    Addresses are strings; there are no shapes and dtypes here. TypeError for
+    other things; the methods raise ValueError for a job or task that there is
+    not."""
 
     def __init__(self, cluster):
         self._jobs = {}
@@ -152,13 +156,17 @@ def _make_server_def(server_or_cluster_def, job_name, task_index, protocol,
     return made
 
 
-_started = set()  # what serves
+_started: set = set()  # what serves
 
 
 class Server:
     """This process as a task of a cluster. Sessions on `target` run on the
     whole cluster. It serves until it is stopped, also when nothing refers to
-    this object any more."""
+    this object any more.
+
+    What runs may be of any shape and dtype. InvalidArgumentError for a job or
+    task that the cluster does not have, ValueError if none is given and there
+    is more than one; an OpError such as UnknownError if the port is taken."""
 
     def __init__(self, server_or_cluster_def, job_name=None, task_index=None,
                  protocol=None, config=None, start=True):

@@ -34,15 +34,22 @@ def _collect(summary, collections):
 
 def scalar(name, tensor, collections=None, family=None):
     """A summary of one number. It joins `collections`, the graph's SUMMARIES by
-    default; `family` groups tags."""
+    default; `family` groups tags.
+
+    `tensor`: a real number, a scalar or of one element. Returns a scalar
+    string, a serialized Summary. TypeError for a type that is not of real
+    numbers; InvalidArgumentError in the run for more than one element."""
     with _scope(name, family, None, [tensor]) as (tag, scope):
         return _collect(_raw.ScalarSummary(tag, tensor, name=scope),
                         collections)
 
 
 def histogram(name, values, collections=None, family=None):
-    """A summary of how many values lie where. InvalidArgument for what is not
-    finite."""
+    """A summary of how many values lie where.
+
+    `values`: real numbers of any shape. Returns a scalar string, a serialized
+    Summary. TypeError for a type that is not of real numbers;
+    InvalidArgumentError in the run for NaN and infinities."""
     with _scope(name, family, "HistogramSummary", [values]) as (tag, scope):
         return _collect(_raw.HistogramSummary(
             tag, convert_to_tensor(values), name=scope),
@@ -51,7 +58,12 @@ def histogram(name, values, collections=None, family=None):
 
 def image(name, tensor, max_outputs=3, collections=None, family=None):
     """A summary of the first `max_outputs` images of [batch, height, width,
-    channels]; floats are scaled to 0..255."""
+    channels]; floats are scaled to 0..255.
+
+    `tensor`: 1, 3 or 4 channels, of uint8, float16, float32 or float64. Returns
+    a scalar string, a serialized Summary of PNG files. TypeError for other
+    types; InvalidArgumentError in the run for another rank or number of
+    channels."""
     with _scope(name, family, None, [tensor]) as (tag, scope):
         return _collect(_raw.ImageSummary(
             tag, convert_to_tensor(tensor), max_images=max_outputs,
@@ -100,7 +112,11 @@ def text(name, tensor, collections=None):
 
 
 def merge(inputs, collections=None, name=None):
-    """One summary of many. InvalidArgument in the run if two have a tag."""
+    """One summary of many.
+
+    `inputs`: a list of scalar strings, serialized Summaries; so is what is
+    returned. It joins `collections`. InvalidArgumentError in the run if two
+    have a tag; TypeError for what is no list of strings."""
     name = _clean(name)
     with _graph.name_scope(name, "Merge", inputs):
         merged = _raw.MergeSummary(list(inputs), name=name)
@@ -110,7 +126,11 @@ def merge(inputs, collections=None, name=None):
 
 
 def merge_all(key=GraphKeys.SUMMARIES, scope=None, name=None):
-    """`merge` of all summaries in a collection; None if there are none."""
+    """`merge` of all summaries in a collection; None if there are none.
+
+    Returns a scalar string, a serialized Summary of values of any shape and
+    dtype. The run raises InvalidArgumentError if two have one tag. `scope`: a
+    regular expression for the beginning of the names."""
     found = [s for s in _graph.get_collection(key)
              if scope is None or re.match(scope, s.name)]
     return merge(found, name=name) if found else None

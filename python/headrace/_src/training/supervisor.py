@@ -43,7 +43,12 @@ class Supervisor:
     `init_op`. Threads save a checkpoint every `save_model_secs` and summaries
     every `save_summaries_secs`. Arguments that are not given come from the
     graph's collections, or are made; None switches them off. The graph is
-    finalized."""
+    finalized.
+
+    Tensors and variables may be of any shape and dtype. RuntimeError for
+    sessions of a Supervisor without a graph that is ready; ValueError for a
+    chief without what it needs, such as `logdir` for checkpoints that are asked
+    for; what a thread raises, stop() raises."""
 
     # What an argument is that was not given.
     USE_DEFAULT = 0

@@ -167,7 +167,11 @@ def read_data_sets(train_dir, fake_data=False, one_hot=False,
 
     Nothing is downloaded. NotFoundError that says what to put where, if a file
     is missing; ValueError for files that are no such files and for a
-    validation_size that there are not."""
+    validation_size that there are not.
+
+    Images: float32 in [0, 1], [n, 784], or [n, 28, 28, 1] without `reshape`;
+    uint8 as they are with `dtype` tf.uint8. Labels: uint8 [n], or float64 [n,
+    10] with `one_hot`. TypeError for another dtype."""
     options = dict(dtype=dtype, reshape=reshape, seed=seed)
     if fake_data:
         return Datasets(*(DataSet([], [], fake_data=True, one_hot=one_hot,

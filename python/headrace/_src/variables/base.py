@@ -56,7 +56,10 @@ def _calling(creator, following):
 @contextlib.contextmanager
 def variable_creator_scope(variable_creator):
     """`Variable(...)` inside calls variable_creator(next_creator, **arguments)
-    instead, which makes the variable or asks next_creator(**arguments)."""
+    instead, which makes the variable or asks next_creator(**arguments).
+
+    The variables may be of any shape and dtype. What the creator raises goes
+    through; TypeError for one that cannot be called so."""
     graph = get_default_graph()
     outer = graph._variable_creators
     graph._variable_creators = inner = outer + [variable_creator]
@@ -100,7 +103,12 @@ class Variable(metaclass=_VariableType):
 
     A variable is used as a tensor of its value. Before its `initializer` (or
     global_variables_initializer) has run, reading it raises
-    FailedPreconditionError."""
+    FailedPreconditionError.
+
+    `dtype` and shape are those of the initial value; with `dtype` it is
+    converted. ValueError without an initial value, or for one whose shape is
+    not known while `validate_shape` is True; TypeError or ValueError for a
+    value that is not of `dtype`."""
 
     __signature__ = inspect.signature(_arguments)
     SaveSliceInfo = SaveSliceInfo

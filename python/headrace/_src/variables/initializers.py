@@ -31,7 +31,10 @@ class Initializer:
 
 
 class Zeros(Initializer):
-    """Zeros."""
+    """Zeros of any shape: an initializer for get_variable.
+
+    `dtype`: numbers, bool (False) or string (""); float32 by default. TypeError
+    for what is no dtype."""
 
     def __init__(self, dtype=dtypes.float32):
         self.dtype = dtypes.as_dtype(dtype)
@@ -41,7 +44,10 @@ class Zeros(Initializer):
 
 
 class Ones(Initializer):
-    """Ones."""
+    """Ones of any shape: an initializer for get_variable.
+
+    `dtype`: numbers or bool (True); float32 by default. TypeError for what is
+    no dtype, and in the call for strings."""
 
     def __init__(self, dtype=dtypes.float32):
         self.dtype = dtypes.as_dtype(dtype)
@@ -51,7 +57,12 @@ class Ones(Initializer):
 
 
 class Constant(Initializer):
-    """A number everywhere, or the values of a list or array in order."""
+    """A number everywhere, or the values of a list or array in order.
+
+    `dtype`: numbers, bool or string. It fills any shape; the last value is
+    repeated, or with `verify_shape` the shapes must be equal. TypeError for a
+    value that is no number, list or array, or differs in shape under
+    verify_shape; ValueError for more values than the shape has."""
 
     def __init__(self, value=0, dtype=dtypes.float32, verify_shape=False):
         if not (np.isscalar(value)
@@ -73,7 +84,11 @@ class Constant(Initializer):
 
 
 class RandomUniform(Initializer):
-    """Uniform values in [minval, maxval); integers too."""
+    """Uniform values in [minval, maxval); integers too.
+
+    Of any shape; `dtype`: float16, bfloat16, float32, float64, int32 or int64.
+    `maxval` is 1 for floats. ValueError for integers without maxval and for
+    other types."""
 
     def __init__(self, minval=0, maxval=None, seed=None, dtype=dtypes.float32):
         self.minval, self.maxval, self.seed = minval, maxval, seed
@@ -92,7 +107,10 @@ def _floating(dtype):
 
 
 class RandomNormal(Initializer):
-    """Normal values of this mean and deviation."""
+    """Normal values of this mean and deviation.
+
+    Of any shape; `dtype`: float16, bfloat16, float32 or float64, ValueError for
+    others. `seed`: an int, as of random_normal."""
 
     def __init__(self, mean=0.0, stddev=1.0, seed=None, dtype=dtypes.float32):
         self.mean, self.stddev, self.seed = mean, stddev, seed
@@ -104,7 +122,10 @@ class RandomNormal(Initializer):
 
 
 class TruncatedNormal(RandomNormal):
-    """Normal values, drawn again beyond two deviations."""
+    """Normal values, drawn again beyond two deviations.
+
+    Of any shape; `dtype`: float16, bfloat16, float32 or float64, ValueError for
+    others. `seed`: an int, as of random_normal."""
     def __call__(self, shape, dtype=None, partition_info=None):
         return self._random.truncated_normal(shape, self.mean, self.stddev,
                                         dtype or self.dtype, seed=self.seed)
@@ -114,7 +135,10 @@ class VarianceScaling(Initializer):
     """Random values whose variance is scale / n, n being the number of inputs
     of a unit ("fan_in"), of its outputs ("fan_out"), or their mean
     ("fan_avg"). `distribution`: "normal" (truncated), "untruncated_normal" or
-    "uniform"."""
+    "uniform".
+
+    For any shape; `dtype`: float16, bfloat16, float32 or float64. ValueError
+    for a scale that is not positive, another mode, distribution or dtype."""
 
     def __init__(self, scale=1.0, mode="fan_in",
                  distribution="truncated_normal", seed=None,
@@ -198,7 +222,7 @@ class Identity(Initializer):
         out = _array.eye(whole[0], whole[1], dtype=dtype or self.dtype)
         if partition_info is not None:
             out = _array.slice(out, partition_info.var_offset, shape)
-        return out if self.gain == 1.0 else self.gain * out
+        return self.gain * out
 
 
 class Orthogonal(Initializer):

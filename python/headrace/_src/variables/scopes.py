@@ -198,7 +198,10 @@ def _store(graph=None):
 
 
 def get_variable_scope():
-    """The innermost variable scope of the default graph."""
+    """The innermost variable scope of the default graph.
+
+    It has no arguments and raises nothing. The VariableScope's dtype (float32
+    unless set), initializer and so on are for variables of any shape."""
     return _store().current
 
 
@@ -216,7 +219,10 @@ def get_variable(name, shape=None, dtype=None, initializer=None,
     `partitioner`: a function of (shape, dtype) that says into how many slices
     to cut each axis; then a PartitionedVariable comes back.
     ValueError if the variable exists and reuse is off, does not exist and reuse
-    is on, or has another shape or dtype."""
+    is on, or has another shape or dtype.
+
+    `shape`: integers, all known. `dtype`: the scope's or float32 by default.
+    ValueError for an initializer of another kind, too."""
     arguments = dict(
         shape=shape, dtype=dtype, initializer=initializer,
         regularizer=regularizer, trainable=trainable, collections=collections,
@@ -323,7 +329,12 @@ class variable_scope:
     `name_or_scope`: a name, a VariableScope to enter again, or None for
     `default_name` made unique. `reuse`: True to share existing variables,
     AUTO_REUSE to make those that are missing, None to inherit. The other
-    arguments are defaults for get_variable inside."""
+    arguments are defaults for get_variable inside.
+
+    `initializer`, `regularizer`, `partitioner`, `dtype` (tf.float32 unless
+    given) and `constraint` are for variables of any shape. TypeError without a
+    name and a default name, and for a name that is neither a string nor a
+    VariableScope; ValueError for another `reuse`."""
 
     def __init__(self, name_or_scope, default_name=None, values=None,
                  initializer=None, regularizer=None, caching_device=None,

@@ -57,19 +57,27 @@ setattr(Variable, "batch_scatter_update", _batch_scatter_update_of)
 # Collections of variables, and what initialises them.
 
 def global_variables(scope=None):
-    """The variables of the default graph that are not local."""
+    """The variables of the default graph that are not local.
+
+    A list of Variables of any shape and dtype, in the order of their making.
+    `scope`: a regular expression for the beginning of the names; TypeError if
+    it is no string."""
     return get_default_graph().get_collection(
         GraphKeys.GLOBAL_VARIABLES, scope)
 
 
 def all_variables():
-    """As global_variables."""
+    """As global_variables, under its old name: a list of Variables of any shape
+    and dtype. It has no arguments and raises nothing."""
     return global_variables()
 
 
 def local_variables(scope=None):
     """The collection LOCAL_VARIABLES of the default graph, or what of it is in
-    a scope."""
+    a scope.
+
+    A list of Variables of any shape and dtype. `scope`: a regular expression
+    for the beginning of the names; TypeError if it is no string."""
     return get_default_graph().get_collection(
         GraphKeys.LOCAL_VARIABLES, scope)
 
@@ -81,7 +89,11 @@ def model_variables(scope=None):
 
 def trainable_variables(scope=None):
     """The collection TRAINABLE_VARIABLES of the default graph, or what of it is
-    in a scope."""
+    in a scope.
+
+    A list of Variables of any shape and dtype, in the order of their making;
+    empty if there are none. `scope`: a regular expression for the beginning of
+    the names; TypeError if it is no string."""
     return get_default_graph().get_collection(
         GraphKeys.TRAINABLE_VARIABLES, scope)
 
@@ -92,19 +104,31 @@ def moving_average_variables(scope=None):
 
 
 def variables_initializer(var_list, name="init"):
-    """An Operation that runs the initializers of these variables."""
+    """An Operation that runs the initializers of these variables.
+
+    `var_list`: a list of Variables of any shape and dtype; an empty one gives a
+    no_op. Running it gives None. AttributeError for what is no variable."""
     if var_list:
         return group(*[v.initializer for v in var_list], name=name)
     return group(name=name)
 
 
 def global_variables_initializer():
-    """An Operation that initialises all global variables."""
+    """An Operation that initialises all global variables.
+
+    Each gets its initial value, with the variable's dtype and shape. Running it
+    gives None. It raises nothing by itself; the run fails with
+    FailedPreconditionError where an initial value reads a variable that has
+    none yet."""
     return variables_initializer(global_variables())
 
 
 def local_variables_initializer():
-    """An Operation that initialises all local variables."""
+    """An Operation that initialises all local variables, such as those of
+    tf.metrics.
+
+    Each gets its initial value, with the variable's dtype and shape. Running it
+    gives None. It raises nothing by itself."""
     return variables_initializer(local_variables())
 
 
@@ -114,7 +138,11 @@ initialize_local_variables = local_variables_initializer
 
 
 def tables_initializer(name="init_all_tables"):
-    """An Operation that initialises the graph's tables."""
+    """An Operation that initialises the graph's tables, of whatever dtypes and
+    value shapes. A no_op if there are none. Running it gives None;
+    FailedPreconditionError or InvalidArgumentError then, for keys that are
+    there twice with other values or a file that does not fit; NotFoundError for
+    one that is missing."""
     return group(*get_default_graph().get_collection(
         GraphKeys.TABLE_INITIALIZERS), name=name)
 
@@ -131,7 +159,11 @@ def report_uninitialized_variables(var_list=None,
     """A string tensor: the names of the variables without a value. Computed
     on the device that the environment variable
     TF_DEVICE_FOR_UNINITIALIZED_VARIABLE_REPORTING names, "/cpu:0" by
-    default."""
+    default.
+
+    `var_list`: Variables of any shape and dtype, by default all global and
+    local ones. Returns a vector of strings, empty if all have values. It raises
+    nothing for those that have none."""
     if var_list is None:
         var_list = global_variables() + local_variables()
     with name_scope(name):
@@ -171,7 +203,12 @@ def _is_ref(ref):
 
 def assign(ref, value, validate_shape=None, use_locking=None, name=None):
     """Gives the variable a value; a tensor of it. `validate_shape` False
-    allows another shape."""
+    allows another shape.
+
+    `value`: of the variable's dtype and shape. Returns the new value of a
+    reference variable as a Tensor, for a resource what reads it. ValueError if
+    the shapes differ, unless `validate_shape` is False; TypeError or ValueError
+    for another type."""
     if not _is_ref(ref):
         return ref.assign(value, name=name)
     options = {} if validate_shape is None else dict(
@@ -191,9 +228,15 @@ def _add_or_subtract(method, op):
 
 
 assign_add = _add_or_subtract("assign_add", "AssignAdd")
-assign_add.__doc__ = "Adds to the variable; a tensor of the sum."
+assign_add.__doc__ = """Adds to the variable; a tensor of the sum.
+
+    `value`: of the variable's dtype and shape, numbers. ValueError for another shape;
+    TypeError or ValueError for another type."""
 assign_sub = _add_or_subtract("assign_sub", "AssignSub")
-assign_sub.__doc__ = "Subtracts from the variable; a tensor of the difference."
+assign_sub.__doc__ = """Subtracts from the variable; a tensor of the difference.
+
+    `value`: of the variable's dtype and shape, numbers. ValueError for another shape;
+    TypeError or ValueError for another type."""
 
 
 def _scatter(name, locks=False):
