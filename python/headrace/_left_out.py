@@ -41,7 +41,6 @@ REPLACED = {
 NEAREST = {
     "tf.Module": "variables of a part of a model are made under tf.variable_scope",
     "tf.RaggedTensor": "tf.SparseTensor, or padding and tf.sequence_mask",
-    "tf.autograph": "tf.cond and tf.while_loop",
     "tf.contrib.boosted_trees": "boosted trees are left out; there is tf.losses and tf.train",
     "tf.contrib.cluster_resolver": "TFConfigClusterResolver reads TF_CONFIG, and tf.train.ClusterSpec "
                                    "takes the addresses",
