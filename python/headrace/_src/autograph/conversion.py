@@ -210,7 +210,7 @@ def _new_code(code, features, strict):
     if "ag__" in code.co_names + code.co_varnames + code.co_freevars:
         raise NoSource("the name ag__ is reserved")
     tree, generated = convert_tree(node, class_name, features)
-    tree.name = code.co_name if code.co_name.isidentifier() else "lambda_"
+    tree.name = "tf__" + code.co_name.strip("<>")
     outer = ast.parse("def outer(%s): pass" % ", ".join(
         ("ag__",) + code.co_freevars))
     outer.body[0].body = [tree]
@@ -218,7 +218,7 @@ def _new_code(code, features, strict):
                        "exec", flags=code.co_flags & _COMPILER_FLAGS,
                        dont_inherit=True)
     inner = _constant_code(_constant_code(compiled, "outer"), tree.name)
-    inner = _named(inner, generated | {"lambda_"}, code.co_name)
+    inner = _named(inner, generated | {tree.name}, code.co_name)
     _note(inner)
     return _Code(inner, tree)
 

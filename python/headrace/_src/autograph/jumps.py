@@ -88,13 +88,13 @@ class _Lowering:
             if isinstance(statement, ast.If):
                 # What follows belongs to the branch that goes on.
                 if _always_jumps(statement.body):
-                    statement.orelse = statement.orelse + rest
-                    rest = []
+                    statement.orelse, rest = statement.orelse + rest, None
                 elif _always_jumps(statement.orelse):
-                    statement.body = statement.body + rest
-                    rest = []
+                    statement.body, rest = statement.body + rest, None
             flags = self._flags(statement, break_flag, continue_flag)
             out.extend(self._inside(statement, break_flag, continue_flag))
+            if rest is None:
+                return out
             if rest and flags:
                 guarded = self.block(rest, break_flag, continue_flag)
                 test = ast.UnaryOp(ast.Not(), _any(flags))
