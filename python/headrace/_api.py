@@ -255,6 +255,12 @@ NAMES = {
     "audio": {
         "raw_ops": "decode_wav encode_wav",
     },
+    "autograph": {
+        "autograph.api": "set_verbosity to_code to_graph trace",
+    },
+    "autograph.experimental": {
+        "autograph.api": "Feature do_not_convert set_loop_options",
+    },
     "bitwise": {
         "raw_ops": """
             bitwise_and bitwise_or bitwise_xor invert left_shift right_shift""",

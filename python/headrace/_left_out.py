@@ -41,7 +41,6 @@ REPLACED = {
 NEAREST = {
     "tf.Module": "variables of a part of a model are made under tf.variable_scope",
     "tf.RaggedTensor": "tf.SparseTensor, or padding and tf.sequence_mask",
-    "tf.autograph": "tf.cond and tf.while_loop",
     "tf.config.experimental_connect_to": "tf.Session(target), where tf.train.Server runs",
     "tf.config.experimental_run_functions_eagerly": "graphs are all that is run; there is no "
                                                     "tf.function",

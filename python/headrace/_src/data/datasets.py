@@ -451,6 +451,14 @@ class Dataset(Typed):
                                  f=f.attr, **attrs(common))
         return pack_values(common, out)
 
+    def _reduce_while(self, initial_state, step):
+        """reduce, until `step`, which returns (state, (state, goes on)), says
+        that it does not go on: then with the state before."""
+        from headrace._src.data.experimental import scan, take_while
+        states = self.apply(scan(initial_state, step)).apply(
+            take_while(lambda state, goes_on: goes_on))
+        return states.reduce(initial_state, lambda old, new: new[0])
+
     def apply(self, transformation_func):
         """transformation_func(self)."""
         dataset = transformation_func(self)

@@ -10,6 +10,8 @@ import numpy as np
 
 from headrace import raw_ops as _raw
 from headrace._headrace import Tensor
+from headrace._src.autograph.api import tf_convert
+from headrace._src.autograph.effects import Watch
 from headrace._src.framework import dtypes as _dtypes
 from headrace._src.framework import graph as _graph
 from headrace._src.framework.tensor import convert_to_tensor, is_tensor
@@ -248,6 +250,7 @@ class ElementFunction:
 
     def __init__(self, function, *arg_specs, name=None):
         leaves = [leaf for s in arg_specs for leaf in flatten(s)]
+        converted = tf_convert(function)
 
         def call(tensors):
             values, at = [], 0
@@ -258,7 +261,7 @@ class ElementFunction:
             # A tuple is what the function's parameters are.
             if len(values) == 1 and type(values[0]) is tuple:
                 values = values[0]
-            result = function(*values)
+            result = converted(*values)
             if result is None:
                 raise TypeError("Unsupported return value from function passed "
                                 "to Dataset: None.")
@@ -268,7 +271,7 @@ class ElementFunction:
 
         def convert(result):
             self.spec, tensors = normalize(result)
-            return tensors
+            return Watch(whole=True).after(tensors)
 
         traced = _func_graph.TracedFunction(
             call, [leaf.dtype for leaf in leaves],
