@@ -14,7 +14,7 @@
 // If there is no memory for a workspace, an algorithm that needs none runs, and
 // the name that is reported says so.
 //
-// Thread-safe: a launcher is constant but for the kept filter, which it guards.
+// Thread-safe: a launcher is constant, and guards the filter that it keeps.
 #ifndef HEADRACE_KERNELS_GPU_CONV_LAUNCH_H_
 #define HEADRACE_KERNELS_GPU_CONV_LAUNCH_H_
 
