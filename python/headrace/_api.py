@@ -6,7 +6,7 @@ another name for it. From `raw_ops` come ops: `identity_n` is IdentityN, unless
 it says otherwise (`fft=FFT`).
 
 A namespace has these names and no others. All are names of TensorFlow 1.15
-(`_interface.py`), but for those in OWN.
+(`_interface.py`), except those in OWN.
 """
 
 # Of tf.contrib and of tf.contrib.slim.

@@ -383,7 +383,7 @@ class PosixEnv : public Env {
     while (const dirent* entry = readdir(stream)) {
       const std::string_view name = entry->d_name;
       if (name != "." && name != "..") names->emplace_back(name);
-      errno = 0;  // the end and an error look alike but for errno
+      errno = 0;  // which alone tells an error from the end
     }
     const int error = errno;
     closedir(stream);

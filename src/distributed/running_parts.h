@@ -71,7 +71,7 @@ class RunningParts : public std::enable_shared_from_this<RunningParts> {
   void Note(const Status& s, bool cancels);
 
   std::deque<Part>
-      parts_;  // elements but for `ended` and `begin` belong to their part
+      parts_;  // elements except `ended` and `begin` belong to their part
   const std::shared_ptr<const void> keep_;
   const Pools pools_;
   CancellationManager cancellation_;

@@ -28,7 +28,7 @@ struct EagerCall {
   absl::InlinedVector<int, 4> arg_sizes;
 };
 
-// Immutable, but for the kernel's own state, which the kernel guards.
+// Immutable, except the kernel's own state, which the kernel guards.
 struct EagerKernel : RefCounted {
   Device* device = nullptr;
   std::unique_ptr<OpKernel> kernel;
@@ -54,7 +54,7 @@ Status MakeEagerKernel(const EagerCall& call, Device* device,
                        const std::shared_ptr<FunctionLibrary>& functions,
                        RefPtr<EagerKernel>* out);
 
-// Writes all that decides which kernel a call gets, but for the device. False
+// Writes all that decides which kernel a call gets, except the device. False
 // if an attr is too large to compare at each call.
 bool AppendKernelKey(const EagerCall& call, std::string* key);
 

@@ -112,7 +112,7 @@ class GradientBuilder {
   void CountPending();
   // Finds the loop in whose body the gradient is taken: that of the ys.
   void FindFrame();
-  // Finds the loops on the way, but for those inside of other loops.
+  // Finds the loops on the way, except those inside of other loops.
   Status FindLoops();
   // True for a frame in which this walk differentiates node by node: its own
   // and, without a backward loop, those around it.

@@ -4,9 +4,10 @@
 //
 // A step starts with the nodes that wait for nothing; each node that finishes
 // hands its outputs to its consumers and makes some of them ready. Cheap ready
-// nodes run on the thread that made them ready, expensive ones go to the pool
-// but for one. The first failure cancels the step's CancellationManager; the
-// step then drains, and ends when nothing of it runs any more.
+// nodes run on the thread that made them ready. So does one of the expensive
+// ones; the others go to the pool. The first failure cancels the step's
+// CancellationManager; the step then drains, and ends when nothing of it runs
+// any more.
 #ifndef HEADRACE_RUNTIME_EXECUTOR_H_
 #define HEADRACE_RUNTIME_EXECUTOR_H_
 

@@ -6,7 +6,7 @@
 // Its body goes through the graph passes and becomes one executor a device. It
 // is compiled when it is called for the first time, not when its caller is: so
 // a function may call itself. Kernels with state belong to the compiled
-// function, and all calls share them, but for those in a FunctionScope: it has
+// function, and all calls share them, except those in a FunctionScope: it has
 // compiled functions of its own in place of those with state.
 #ifndef HEADRACE_RUNTIME_FUNCTION_RUNTIME_H_
 #define HEADRACE_RUNTIME_FUNCTION_RUNTIME_H_

@@ -22,7 +22,7 @@ class SharedKernels {
   // same node got before: the same name, op, types and attrs. Passes, functions
   // and masters may give a name to different nodes in different steps; each of
   // these nodes gets a kernel of its own. Attrs whose names begin with "_" do
-  // not count, but for "_kernel". Any other node gets a new kernel. Errors:
+  // not count, except "_kernel". Any other node gets a new kernel. Errors:
   // those of CreateNodeKernel.
   Status FindOrCreate(Device* device, const Node& n,
                       std::shared_ptr<OpKernel>* kernel);

@@ -75,7 +75,7 @@ class CompiledStep : public Session::Prepared,
   // By number, the fetches that are session handles: what a handle names
   // outlives the step.
   std::vector<int> handle_fetches;
-  // For each fetch the feeds that it needs. Empty but for partial runs.
+  // For each fetch the feeds that it needs. Empty unless the run is partial.
   std::vector<std::vector<int>> fetch_needs;
 
   const std::unique_ptr<StepHistory> history;

@@ -86,7 +86,7 @@ class MemoryPlanTest : public ::testing::Test {
     ExpectNoOverlapOf(plan);
     return plan;
   }
-  // The places lie within the peak, and it takes no more than the sum, but for
+  // The places lie within the peak, and it takes no more than the sum, except
   // the size of a block.
   static void ExpectNoOverlapOf(const MemoryPlan& plan) {
     int64_t total = 0;

@@ -27,14 +27,14 @@ namespace headrace {
 
 class CompiledStep;
 
-// Thread-safe. The plans have one mutex, which is not held while a plan is
-// made: two runs may make the same one, and the first is kept. Two numbers that
-// every run reads are relaxed atomics: a run that sees an older one takes a
-// thread hop too many, or waits for a kernel that it could have left.
+// Thread-safe. One mutex guards the plans. It is not held while a plan is made,
+// so two runs may make the same plan; the first is kept. The two numbers that
+// every run reads are relaxed atomics. A run that reads an old value may change
+// threads without need, or wait for a kernel that it could have left.
 class StepHistory {
  public:
-  // Runs that take less are quick. Beside it the hop to another thread and
-  // back, some 20 us, is nothing.
+  // Runs that take less are quick. Moving a longer run to another thread and
+  // back costs little: about 20 us.
   static constexpr absl::Duration kQuick = absl::Milliseconds(20);
 
   // `step` owns this.
@@ -53,11 +53,11 @@ class StepHistory {
   // Counts a run, for cost graphs; how many were counted before.
   int64_t CountRun() { return runs_.fetch_add(1, std::memory_order_relaxed); }
 
-  // The memory for a run with these feeds; null if none is planned. When their
-  // shapes come for the second time in a row it sets `notes`, too: the caller
-  // lets the run fill them, and after a complete run calls PlanArena. So no run
-  // waits for a plan before it begins. At most 64 plans are made for a step,
-  // and the last 8 kept.
+  // The memory for a run with these feeds; null if none is planned. When the
+  // same shapes come twice in a row, this also sets `notes`. Then the run fills
+  // the notes, and after a complete run the caller calls PlanArena: no run
+  // waits for a plan before it begins. A step makes at most 64 plans and keeps
+  // the last 8.
   RefPtr<StepArena> NewArena(absl::Span<const Tensor* const> feeds,
                              std::unique_ptr<ReuseNotes>* notes);
   void PlanArena(absl::Span<const Tensor* const> feeds,

@@ -55,7 +55,7 @@ struct StepRun {
   std::optional<StepFunctions> functions;
 };
 
-// Used by one thread, but for Abort.
+// Used by one thread; any may call Abort.
 struct WholeRun : StepRun {
   // The feeds, in the order of CompiledStep::feeds, and the fetched values. The
   // caller owns the feeds until the run has ended.

@@ -44,7 +44,7 @@ TF_CAPI_EXPORT extern TF_Tensor* TF_NewTensor(
     void (*deallocator)(void* data, size_t len, void* arg),
     void* deallocator_arg);
 
-/* The alignment in bytes of what TF_AllocateTensor allocates, but for tensors
+/* The alignment in bytes of what TF_AllocateTensor allocates, except tensors
    of a few bytes, which live inside the handle. */
 TF_CAPI_EXPORT extern size_t TF_TensorDefaultAlignment(void);
 

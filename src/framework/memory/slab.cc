@@ -150,7 +150,7 @@ bool Slabs::Uncut(char* block, size_t bytes) {
     // Its addresses are lost, and the chunk's with them; its pages go.
   }
   SetAccessible(block, bytes, false);
-  // The block's pages, but for what others in use have of the first and last.
+  // The block's pages, except what others in use have of the first and last.
   const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   const size_t first = std::max(begin / page * page, RoundUp(gap_begin, page));
   const size_t last = std::min(RoundUp(end, page), gap_end / page * page);

@@ -1,11 +1,12 @@
-// Slabs: memory for blocks that stay long, a model's prepared weights, and that
-// are too small for huge pages of their own: cut one after the other from
-// chunks of them. A page fault for every 4 KiB costs more than packing the
-// weights that fill it.
+// Slabs: memory for blocks that live long, such as a model's prepared weights,
+// and that are too small for huge pages of their own. Blocks are cut one after
+// the other from chunks that consist of huge pages. With small pages, the page
+// faults would cost more than packing the weights.
 //
-// A process whose blocks are few gets them from malloc, so that it has no huge
-// page that it does not fill. What is freed goes back to the system at once but
-// for pages that blocks in use lie on, and its addresses serve later blocks.
+// The first kPlainBytes of blocks come from malloc, so that a process with few
+// blocks has no huge page that is nearly empty. Freed pages go back to the
+// system at once, unless a block in use lies on them. Later blocks reuse their
+// addresses.
 //
 // Thread-safe. Ends when every block is freed.
 #ifndef HEADRACE_FRAMEWORK_MEMORY_SLAB_H_

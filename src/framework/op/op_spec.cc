@@ -304,7 +304,7 @@ Status ReadAllowed(SpecReader* in, OpDef::Attr* out) {
   }
 }
 
-// What stands for the type of an attr, but for list().
+// What stands for the type of an attr, except list().
 Status ReadPlainType(SpecReader* in, OpDef::Attr* out) {
   if (in->Peek('{')) return ReadAllowed(in, out);
   absl::string_view name;

@@ -167,7 +167,7 @@ class ParallelConcatOp : public OpKernel {
 REGISTER_KERNEL_BUILDER(Name("ParallelConcat").Device(DEVICE_CPU),
                         ParallelConcatOp);
 
-// Where each value of a Concat begins: zeros, but for the running sum along
+// Where each value of a Concat begins: zeros, except the running sum along
 // the axis.
 class ConcatOffsetOp : public OpKernel {
  public:

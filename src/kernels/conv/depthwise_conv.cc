@@ -171,7 +171,7 @@ class RowSum {
         y_channels_(kForward ? p.out_channels : p.in_channels) {}
 
   void Run(const RowTaps<T>& rows, T* y) const {
-    // Destinations that are `divide` apart have the same taps, but for those
+    // Destinations that are `divide` apart have the same taps, except those
     // that fall outside at either end.
     for (int64_t first = 0; first < std::min(line_.divide, width_); ++first) {
       const int64_t count = CeilDiv(width_ - first, line_.divide);

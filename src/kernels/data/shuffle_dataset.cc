@@ -22,7 +22,7 @@
 namespace headrace {
 namespace {
 
-// Rounds in the buffer, but for the one that is drawn from.
+// Rounds in the buffer, except the one that is drawn from.
 constexpr size_t kMaxRoundsAhead = 3;
 
 class ShuffleDataset : public Dataset {

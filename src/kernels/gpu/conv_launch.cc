@@ -403,7 +403,7 @@ Status CompareAs(const ConvEnvironment& env, const Tensor& want,
   return Greatest(env, LoadDifference<T>{w, g}, n, difference);
 }
 
-// InvalidArgument unless the results agree, but for rounding.
+// InvalidArgument unless the results agree up to rounding.
 Status Compare(const ConvEnvironment& env, const Tensor& want,
                DeviceMemoryBase got) {
   float difference = 0, greatest = 0;

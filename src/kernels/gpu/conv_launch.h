@@ -16,7 +16,7 @@
 // reported says so. If none runs: the same without the tail, then in NCHW with
 // and without it. What did not run is not tried again in this process.
 //
-// Thread-safe: a launcher is constant but for the kept filter, which it guards.
+// Thread-safe: a launcher is constant, and guards the filter that it keeps.
 #ifndef HEADRACE_KERNELS_GPU_CONV_LAUNCH_H_
 #define HEADRACE_KERNELS_GPU_CONV_LAUNCH_H_
 

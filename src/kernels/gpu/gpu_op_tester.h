@@ -164,7 +164,7 @@ class OnBoth {
     return OkStatus();
   }
 
-  // Both succeed with results that are equal but for rounding.
+  // Both succeed with results that are equal up to rounding.
   void ExpectEqual(double float_tolerance = 2e-5) {
     std::vector<Tensor> want, got;
     TestDevice cpu;

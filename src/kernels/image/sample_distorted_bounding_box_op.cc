@@ -218,7 +218,7 @@ class SampleDistortedBoundingBoxOp : public OpKernel {
     return OkStatus();
   }
 
-  // In the type of the image's size, which holds them, but for -1 in uint8.
+  // In the type of the image's size, which holds them, except -1 in uint8.
   static Status SetVector(OpKernelContext* ctx, int i,
                           std::initializer_list<int32_t> values) {
     Tensor* out = nullptr;

@@ -19,7 +19,7 @@ constexpr int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 bool PanelsPay(const GemmArgs<float>& g) {
   if (g.transpose_a || g.accumulate || g.n <= 0 || g.k <= 0) return false;
   if (g.m <= kFewRows) return PrefersPanels(g.m, g.n, g.k);
-  // Gemm would copy B's panels in each call, but for a plain B of one panel.
+  // Gemm would copy B's panels in each call, except a plain B of one panel.
   return g.transpose_b || g.n > kPanelColumns;
 }
 

@@ -166,7 +166,7 @@ inline void Log2(const typename Vectors<kBytes>::Float& x,
 
   // log(1 + r) = r - r^2 / 2 + ... = a + b.
   const F minus_half_r = r * -0.5f;
-  const F square = minus_half_r * r;  // -r^2 / 2 but for square_rest
+  const F square = minus_half_r * r;  // -r^2 / 2 without square_rest
   const F minus_square = -square;
   F square_rest;
   MultiplyAdd(minus_half_r, r, minus_square, &square_rest);
@@ -179,7 +179,7 @@ inline void Log2(const typename Vectors<kBytes>::Float& x,
   const F cube = r * square;
   MultiplyAdd(cube, p, b, &b);
 
-  // Exact but for the last three steps, which are small beside the sum.
+  // Exact except the last three steps, which are small beside the sum.
   const F log2_e = F() + 0x1.715476p0f;
   const F log2_e_rest = F() + 0x1.4ae0cp-26f;
   const F scale = F() + 0x1p-23f;

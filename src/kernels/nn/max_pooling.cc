@@ -1,7 +1,7 @@
 // MaxPool and its gradients; see pooling.h for the order of implementations and
 // for what NaN does.
 //
-// What a reader would get wrong: MaxPoolGrad ignores orig_output but for its
+// What a reader would get wrong: MaxPoolGrad ignores orig_output except its
 // shape and sends each gradient to the first maximum of the window;
 // MaxPool3DGrad compares with orig_output and gives the full gradient to every
 // element that ties.

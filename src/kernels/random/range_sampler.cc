@@ -126,7 +126,7 @@ WeightedSampler::WeightedSampler(std::vector<float> weights)
       below.push_back(rich);
     }
   }
-  // What is left is 1 but for rounding, unless its weight is none at all.
+  // What is left is 1 up to rounding, unless its weight is none at all.
   const auto largest = static_cast<int32_t>(
       std::max_element(weights_.begin(), weights_.end()) - weights_.begin());
   for (int i : below) {

@@ -43,7 +43,8 @@ HR_HOST_DEVICE A Shrink(A x, A by) {
 }
 
 // Each rule: kVars variables, the scalars in the order of the op's inputs
-// (Load), and Step, which gets the gradient and the variables' elements.
+// (Load), and Step, which gets the gradient and the variables' elements. After
+// Load, which one thread calls, any threads may call Step on other elements.
 
 template <typename A>
 struct GradientDescent {

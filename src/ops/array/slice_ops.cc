@@ -156,7 +156,7 @@ Status SplitVShape(InferenceContext* c) {
       sum = sizes[i] < 0 ? -1 : AddWithoutOverflow(sum, sizes[i]);
       if (sum < 0) {
         return errors::InvalidArgument(
-            "size_splits must not be negative but for one -1, got ", sizes[i]);
+            "size_splits must not be negative, except one -1; got ", sizes[i]);
       }
     }
     if (total >= 0 && (unknown < 0 ? sum != total : sum > total)) {

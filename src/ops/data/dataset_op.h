@@ -8,7 +8,7 @@
 
 namespace headrace {
 
-// Shape functions: inputs are scalars, but for lists and the few that are
+// Shape functions: inputs are scalars, except lists and the few that are
 // vectors by name. The outputs are scalars,
 Status DatasetShape(InferenceContext* c);
 // or the components of an element, whose shapes the attr output_shapes gives;

@@ -1,5 +1,5 @@
 // Ops that call functions. What comes out of them is not known before they run,
-// but for what the attr output_shapes promises; so a loop whose state changes
+// except what the attr output_shapes promises; so a loop whose state changes
 // its shape needs no promise.
 #include "framework/shape_fns/common_shape_fns.h"
 #include "headrace/op.h"

@@ -262,7 +262,7 @@ def _print_signature(signature, indent):
             print("%s  %ss['%s'] tensor_info:" % (indent, what, key))
             if not info.tensor_shape.unknown_rank:
                 sizes = [str(d.size) for d in info.tensor_shape.dim]
-                # As a tuple, but for one dimension.
+                # As a tuple, unless it has one dimension.
                 shape = "(%s)" % ", ".join(sizes)
             print("%s      dtype: %s" % (
                 indent, message_constant("types", "DataType").Name(

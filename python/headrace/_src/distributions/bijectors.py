@@ -204,7 +204,7 @@ class Bijector:
         return int(event_ndims)
 
     def _reduced(self, jacobian, at, least, count):
-        """The sum of `jacobian` over the event's dimensions, but for the
+        """The sum of `jacobian` over the event's dimensions, except the
         `least` that it has no more; a constant one is repeated over them."""
         if count == least:
             return jacobian

@@ -615,7 +615,7 @@ class CrossedColumn(_Categorical, collections.namedtuple(
 def crossed_column(keys, hash_bucket_size, hash_key=None):
     """The combinations of features, by their hash modulo hash_bucket_size.
     `keys` are at least two keys of features of words or integers, or
-    categorical columns but for those with hash buckets. ValueError for others.
+    categorical columns except those with hash buckets. ValueError for others.
     """
     if not hash_bucket_size or hash_bucket_size < 1:
         raise ValueError("hash_bucket_size must be > 1. hash_bucket_size: %s"

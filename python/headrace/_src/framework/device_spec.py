@@ -78,7 +78,7 @@ class DeviceSpec:
         self.__init__(**self._merged(dev))
 
     def make_merged_spec(self, dev):
-        """A DeviceSpec of these parts, but for those that `dev` says."""
+        """A DeviceSpec of these parts, except those that `dev` says."""
         return type(self)(**self._merged(dev))
 
     def _merged(self, dev):

@@ -105,7 +105,7 @@ def _set_gather(graph_def, new, node):
 
 
 def remove_training_nodes(input_graph, protected_nodes=None):
-    """The GraphDef without CheckNumerics and Identity nodes, but for the
+    """The GraphDef without CheckNumerics and Identity nodes, except the
     protected ones and those with control edges."""
     protected = set(protected_nodes or ())
     controls, controlled = set(), set()

@@ -371,7 +371,7 @@ def scalar():
 
 
 def _size_or_none(value):
-    """As Dimension says, but for -1, which is as None is."""
+    """As Dimension says, but -1 means the same as None."""
     if value is None:
         return None
     if isinstance(value, Dimension):

@@ -8,7 +8,7 @@ import numpy as np
 class Progbar:
     """Prints how much of `target` (None: unknown) is done. `verbose` 1: a bar
     that moves; 2: a line at the end; 0: nothing. Values are averaged over the
-    steps, but for those of `stateful_metrics`."""
+    steps, except those of `stateful_metrics`."""
 
     def __init__(self, target, width=30, verbose=1, interval=0.05,
                  stateful_metrics=None, unit_name="step", averages=True):

@@ -82,7 +82,7 @@ class LinearOperator:
 
     `dtype`: of their elements. `is_non_singular`, `is_self_adjoint`,
     `is_positive_definite`, `is_square`: promises (True), or False or None; they
-    choose between algorithms and are not checked, but for those that
+    choose between algorithms and are not checked, except those that
     contradict each other (ValueError). Arguments of matmul and solve are
     matrices [..., n, k], or operators; of matvec and solvevec vectors
     [..., n]; their batch shapes broadcast."""

@@ -186,8 +186,8 @@ def weighted_cross_entropy_with_logits(labels=None, logits=None,
 
 def log_poisson_loss(targets, log_input, compute_full_loss=False, name=None):
     """exp(log_input) - targets * log_input, the negative log-likelihood of
-    counts but for a constant; that too (log(targets!), by Stirling's formula
-    above 1) if the full loss is asked for."""
+    counts up to a constant; with that constant (log(targets!), by Stirling's
+    formula above 1) if the full loss is asked for."""
     with name_scope(name, "log_poisson_loss", [log_input, targets]):
         log_input = convert_to_tensor(log_input, name="log_input")
         targets = convert_to_tensor(targets, name="targets")

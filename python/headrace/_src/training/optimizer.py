@@ -346,7 +346,7 @@ class OpUpdates:
                     self._hyperparameter(value, name))
 
     def _inputs(self, var):
-        """The inputs of the op but for the gradient."""
+        """The inputs of the op except the gradient."""
         dtype = var.dtype.base_dtype
         inputs = {i: self.get_slot(var, slot)
                   for i, slot in self._slot_inputs.items()}

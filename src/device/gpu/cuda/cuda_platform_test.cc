@@ -1,5 +1,5 @@
 // CUDA against the host platform: both compute the same problems from the same
-// numbers. Without a GPU the test says so and is skipped, but for what a
+// numbers. Without a GPU the test says so and is skipped, except what a
 // machine without a driver has to do.
 #include "device/gpu/cuda/cuda_platform.h"
 
