@@ -15,7 +15,7 @@
 
 namespace headrace {
 
-// Const once it is built, but for `runs`. Its end deregisters its parts, with
+// Const once it is built, except `runs`. Its end deregisters its parts, with
 // calls to tasks: not under a lock.
 struct MasterStep {
   // What a client asks for, by name.

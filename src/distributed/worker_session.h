@@ -89,7 +89,7 @@ class WorkerSession : public std::enable_shared_from_this<WorkerSession> {
   SharedKernels kernels_;
 };
 
-// Const once it is made, but for `used`.
+// Const once it is made, except `used`.
 class RegisteredGraph {
  public:
   struct Part {

@@ -95,7 +95,7 @@ class Optimizer {
   // A number as a tensor of the type of `variable`.
   Output NumberFor(const Scope& scope, const char* input,
                    const Variable& variable) const;
-  // The inputs of the op but for variable and gradient.
+  // The inputs of the op except variable and gradient.
   NamedInputs InputsFor(const Scope& scope, const Variable& variable);
   // Calls ApplyX or SparseApplyX with inputs by name.
   Operation CallOp(const Scope& scope, const std::string& op,

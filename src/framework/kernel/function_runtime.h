@@ -47,7 +47,7 @@ class FunctionRuntime {
     const std::string& name() const { return name_; }
     const DataTypeVector& arg_types() const { return arg_types_; }
     const DataTypeVector& ret_types() const { return ret_types_; }
-    // The one that it runs on. Arguments and results are in its memory, but for
+    // The one that it runs on. Arguments and results are in its memory, except
     // those of types that stay on the host (StaysOnHostInCalls).
     Device* device() const { return device_; }
 

@@ -1,7 +1,7 @@
 // _Arg and _Retval: where values enter and leave a graph that is called, be it
 // a function or a step whose feeds and fetches go through a CallFrame. On a
 // device with a memory of its own, who calls a function gives and takes them in
-// that memory, but for types that stay on the host.
+// that memory, except types that stay on the host.
 #include "headrace/op_kernel.h"
 
 namespace headrace {

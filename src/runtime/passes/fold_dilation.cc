@@ -204,7 +204,7 @@ class DilationFolder {
     return true;
   }
 
-  // To BatchToSpaceND, which must undo SpaceToBatchND but for crops.
+  // To BatchToSpaceND, which must undo SpaceToBatchND except for crops.
   bool MatchAfter() {
     if (space_to_batch_ == nullptr) return true;
     int rank = kSpatial + 2;

@@ -231,7 +231,7 @@ class TensordotFolder {
   }
   static bool IsReshape(const Node& n) { return n.type_string() == "Reshape"; }
 
-  // The result of `reshape` has the dims of x, but for the last, which are the
+  // The result of `reshape` has the dims of x, except the last, which are the
   // product's columns; the product's rows are x's without its last dim.
   bool KeepsAllButLast(absl::Span<const Endpoint> x, const Node& product,
                        const Node& reshape) const {

@@ -23,7 +23,7 @@ class SymbolicShapes {
   static Status Make(const Graph& graph, SymbolicShapes* out);
 
   // True if both certainly have the same shape in every run. Nothing is known
-  // of nodes added since, but for SetEqual.
+  // of nodes added since, except SetEqual.
   bool SurelyEqual(const Endpoint& a, const Endpoint& b) const;
   // Outputs of the new node `id` have the shapes of those of `like`, which may
   // be gone.
