@@ -27,7 +27,7 @@ def mapped(function, n=4):
 
 
 def graphed(function, values, dtype=tf.int32, **options):
-    """What the converted function gives for each value, fed to a placeholder."""
+    """What the converted function gives for each value that is fed."""
     with tf.Graph().as_default(), tf.Session() as sess:
         x = tf.placeholder(dtype, [])
         y = tf.autograph.to_graph(function, **options)(x)
