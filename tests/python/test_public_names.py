@@ -32,6 +32,9 @@ TO_RUN = "_src.framework.importer _src.framework.messages"
 
 # What modules define for each other: of some, everything.
 INTERNAL_MODULES = """
+    autograph.branches autograph.builtins autograph.conversion
+    autograph.converter autograph.effects autograph.jumps autograph.loops
+    autograph.names autograph.sources autograph.values
     contrib.linear control.contexts data.elements framework.constant_values
     ops.collective_ops distributions.parametric distributions.special_functions
     framework.default_session framework.newer_attrs functions.func_graph
@@ -43,6 +46,7 @@ INTERNAL_MODULES = """
     framework.notebook platform.own_app training.graph_copies
     framework.operation testing.assertions variables.store feature_column.features"""
 INTERNAL = {
+    "autograph.api": "ConversionError feature_names tf_convert",
     "distributions.bijectors": "parameter",
     "distributions.distributions": "NormalVectors",
     "math.linear_operator": """adjoint_of all_true common_batch product

@@ -450,6 +450,10 @@ class Converter(ast.NodeTransformer):
                 and callee.value.id in ("ag__", "pdb", "ipdb"):
             return node
         node.func = located(_operator("callee", callee), callee)
+        if isinstance(callee, ast.Attribute):
+            # Where the name of a method stands is the line of its call.
+            node.lineno = callee.end_lineno
+            node.col_offset = max(callee.end_col_offset - len(callee.attr), 0)
         return node
 
     def _lazily(self, node, operands):

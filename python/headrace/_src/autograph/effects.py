@@ -18,8 +18,8 @@ _VALUES = re.compile(
 
 class Watch:
     """Knows the nodes that were made in this graph and control flow context
-    since the Watch was made, or all of them. In a plain graph it sees none: there the user says what
-    runs."""
+    since the Watch was made, or all of them. In a plain graph it sees none:
+    there the user says what runs."""
 
     def __init__(self, whole=False):
         self._graph = _graph.get_default_graph()

@@ -20,11 +20,12 @@ def assign(identifier, value):
 
 
 def located(new, old):
-    """The new nodes, at the place of the old one."""
+    """The new nodes, where the old one begins."""
     for node in new if isinstance(new, list) else [new]:
         for inner in ast.walk(node):
             if "lineno" in inner._attributes and not hasattr(inner, "lineno"):
-                ast.copy_location(inner, old)
+                inner.lineno = inner.end_lineno = old.lineno
+                inner.col_offset = inner.end_col_offset = old.col_offset
     return new
 
 

@@ -11,6 +11,7 @@ import re
 import numpy as np
 
 from headrace._headrace import Tensor
+from headrace._src.autograph.api import tf_convert
 from headrace._src.framework import dtypes, nest
 from headrace._src.framework.graph import (
     Operation, init_scope, name_scope)
@@ -356,7 +357,7 @@ class Layer:
             self._build_once(inputs)
             outer, self._inputs_now = self._inputs_now, inputs
             try:
-                outputs = self.call(inputs, *args, **kwargs)
+                outputs = tf_convert(self.call)(inputs, *args, **kwargs)
             finally:
                 self._inputs_now = outer
             if outputs is None:
