@@ -182,7 +182,7 @@ def other_structures(x):
 def no_tensor(x):
     y = object()
     if x > 1:  # here
-        y = x
+        y = [y, x]
     return x
 
 
@@ -262,12 +262,12 @@ def raises_inside(x):
         if x > 1:
             x = x + 1
         else:
-            x = missing(x)  # noqa: F821
+            x = x.missing
     return x
 
 
 def test_tracebacks_show_the_users_lines_and_functions():
-    with pytest.raises(NameError) as caught:
+    with pytest.raises(AttributeError) as caught:
         mapped(raises_inside)
     frames = [(f.lineno, f.name)
               for f in traceback.extract_tb(caught.value.__traceback__)

@@ -3,8 +3,6 @@ import ast
 import enum
 import functools
 import inspect
-import os
-import sys
 import types
 
 from headrace._src.autograph import conversion as _conversion
