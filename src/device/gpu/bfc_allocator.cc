@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/log.h"
 
 namespace headrace::gpu {
 namespace {
@@ -34,11 +35,23 @@ void* BfcAllocator::AllocateRaw(size_t bytes) {
   }
   {
     MutexLock lock(&retry_mu_);
-    if (retry_ == nullptr || !retry_()) return nullptr;
+    if (retry_ == nullptr || !retry_()) {
+      LogRefusal(bytes);
+      return nullptr;
+    }
   }
-  MutexLock lock(&mu_);
-  if (void* const p = Take(rounded)) return p;
-  return Grow(rounded) ? Take(rounded) : nullptr;
+  {
+    MutexLock lock(&mu_);
+    if (void* const p = Take(rounded)) return p;
+    if (Grow(rounded)) return Take(rounded);
+  }
+  LogRefusal(bytes);
+  return nullptr;
+}
+
+void BfcAllocator::LogRefusal(size_t bytes) const {
+  HR_LOG(WARNING) << name_ << " has no memory for " << bytes
+                  << " bytes: " << DescribeFree();
 }
 
 void* BfcAllocator::Take(size_t bytes) {

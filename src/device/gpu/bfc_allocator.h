@@ -38,7 +38,8 @@ class BfcAllocator : public Allocator {
   ~BfcAllocator() override;
 
   std::string Name() const override { return name_; }
-  // Null if there is no piece, and no region for one. Size 0 gets a piece too.
+  // Null if there is no piece, and no region for one; then a line in the log
+  // says what is free, and why the source refuses. Size 0 gets a piece too.
   void* AllocateRaw(size_t bytes) override;
   void DeallocateRaw(void* ptr, size_t bytes) override;
   AllocatorStats GetStats() const override;
@@ -80,6 +81,7 @@ class BfcAllocator : public Allocator {
   bool Grow(size_t bytes) REQUIRES(mu_);
   void ReleaseRegion(char* region) REQUIRES(mu_);
   void ReleaseUnused() REQUIRES(mu_);
+  void LogRefusal(size_t bytes) const;
   // Joins a free chunk with its free neighbours. Returns the joined one.
   Chunks::iterator Join(Chunks::iterator c) REQUIRES(mu_);
 
