@@ -65,6 +65,7 @@ const std::vector<std::string>& KnownVariables() {
       "HEADRACE_MIN_LOG_LEVEL",
       "HEADRACE_MOVE_WORKERS",
       "HEADRACE_NUM_THREADS",
+      "HEADRACE_SESSION_TTL_S",
       "HEADRACE_TLS_CA",
       "HEADRACE_TLS_CERT",
       "HEADRACE_TLS_DIR",

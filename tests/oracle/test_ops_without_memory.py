@@ -32,7 +32,7 @@ NEVER = {
     **dict.fromkeys(("CollectiveAllToAllV2", "CollectiveBcastRecv", "CollectiveBcastRecvV2", "CollectiveBcastSend",
                      "CollectiveBcastSendV2", "CollectiveGather", "CollectiveGatherV2", "CollectiveReduce",
                      "CollectiveReduceScatterV2", "CollectiveReduceV2"), "they wait for their peers; tests/distributed has these"),
-    **dict.fromkeys(("_Arg", "_Retval", "_ArrayToList", "_ListToArray"),
+    **dict.fromkeys(("_Arg", "_ArrayToList", "_ListToArray"),
                     BY_A_RUN),
 }
 # Tests whose sessions run ops that no case or program has.

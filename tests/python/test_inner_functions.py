@@ -132,8 +132,10 @@ PROGRAMS = {
         "True True False True\nFalse None\nTrue\n"),
     "names_of_missing_namespaces": ("""
         from tensorflow.python.framework import config
+        from tensorflow.python.ops.ragged import ragged_tensor
         print(hasattr(config, "set_soft_device_placement"))
-        """, "False\n"),
+        print(hasattr(ragged_tensor, "RaggedTensor"))
+        """, "True\nFalse\n"),
 }
 
 RUN = """

@@ -113,8 +113,11 @@ def do_not_convert(func=None):
     return wrapper
 
 
-def set_loop_options(parallel_iterations=None, back_prop=None,
-                     swap_memory=None, maximum_iterations=None):
+_USUAL = object  # TensorFlow's signature has the class itself
+
+
+def set_loop_options(parallel_iterations=_USUAL, back_prop=_USUAL,
+                     swap_memory=_USUAL, maximum_iterations=_USUAL):
     """As a statement of a loop's body: arguments of the tf.while_loop that the
     loop becomes. Elsewhere it does nothing."""
 
