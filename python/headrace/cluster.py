@@ -260,7 +260,7 @@ def ray(jobs, program, address=None, tls=None, restarts=0):
     must be on one node. A program that fails is started again, `restarts` times
     (-1: always). The exit statuses by (job, index)."""
     try:
-        import ray as engine  # type: ignore[import-not-found]
+        import ray as engine
     except ImportError:
         raise RuntimeError("Ray is not installed: pip install ray") from None
     tasks = _tasks(jobs)

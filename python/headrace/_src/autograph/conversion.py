@@ -42,8 +42,8 @@ class _Code:
         self.tree = tree
 
 
-_converted = {}  # (id of a code object, features) -> (weak reference, _Code)
-_our_code = {}  # id of a converted code object -> the object
+_converted: dict = {}  # (id of a code object, features) -> (weak reference, _Code)
+_our_code: dict = {}  # id of a converted code object -> the object
 
 
 def operators(features=()):
@@ -68,7 +68,7 @@ class _Operators:
         return callee(function, self.features)
 
 
-_operators = {}
+_operators: dict = {}
 
 
 _verbosity = None  # (level, also to stdout), by set_verbosity

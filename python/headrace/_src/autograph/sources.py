@@ -3,7 +3,7 @@ import ast
 import linecache
 import sys
 
-_files = {}  # file name -> (lines, tree) of what was last parsed
+_files: dict = {}  # file name -> (lines, tree) of what was last parsed
 
 
 class NoSource(Exception):
