@@ -152,7 +152,7 @@ TEST(ScopeTest, TheFirstErrorStays) {
   const Scope root = Scope::NewRootScope();
   const Output bad = ops::MatMul(root, {1.f, 2.f}, {{1.f}});
   EXPECT_TRUE(bad.empty());
-  const Status first = root.status();
+  const Status first = Status(root.status());
   ExpectError(first, kInvalid, "MatMul");
   const Output more = bad * 2 + 1;
   EXPECT_TRUE(more.empty());
