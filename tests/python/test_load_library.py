@@ -80,6 +80,16 @@ def test_what_is_no_library(content, words, tmp_path):
             tf.load_library(str(path))
 
 
+def test_a_library_that_lacks_its_end(library, tmp_path):
+    whole = pathlib.Path(library).read_bytes()
+    path = tmp_path / "part.so"
+    for share in (.1, .5):
+        path.write_bytes(whole[:int(share * len(whole))])
+        with pytest.raises(tf.errors.NotFoundError,
+                           match="part.so.*lacks its end"):
+            tf.load_op_library(str(path))
+
+
 def test_an_op_that_clashes(library, tmp_path):
     tf.load_op_library(library)
     other = compile_library(ROOT / "tests" / "custom_ops" / "other_saturate.c",

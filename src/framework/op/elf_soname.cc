@@ -45,9 +45,8 @@ std::optional<uint64_t> OffsetOf(std::string_view file, const Elf64_Ehdr& elf,
   return {};
 }
 
-}  // namespace
-
-std::string_view ElfSoname(std::string_view file) {
+// The header of a 64-bit ELF file of this machine's byte order.
+std::optional<Elf64_Ehdr> Header(std::string_view file) {
   const auto elf = At<Elf64_Ehdr>(file, 0);
   constexpr unsigned char kOrder =
       std::endian::native == std::endian::big ? ELFDATA2MSB : ELFDATA2LSB;
@@ -55,6 +54,29 @@ std::string_view ElfSoname(std::string_view file) {
       elf->e_ident[EI_CLASS] != ELFCLASS64 || elf->e_ident[EI_DATA] != kOrder) {
     return {};
   }
+  return elf;
+}
+
+}  // namespace
+
+bool ElfIsCutOff(std::string_view file) {
+  const auto elf = Header(file);
+  if (!elf) return false;
+  for (int i = 0; i < elf->e_phnum; ++i) {
+    const auto segment = Segment(file, *elf, i);
+    if (!segment) return true;
+    if (segment->p_type == PT_LOAD &&
+        (segment->p_offset > file.size() ||
+         segment->p_filesz > file.size() - segment->p_offset)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+std::string_view ElfSoname(std::string_view file) {
+  const auto elf = Header(file);
+  if (!elf) return {};
   for (int i = 0; i < elf->e_phnum; ++i) {
     const auto segment = Segment(file, *elf, i);
     if (!segment) return {};

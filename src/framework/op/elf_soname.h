@@ -1,4 +1,4 @@
-// The name that a shared library gives itself, read from its file.
+// What the file of a shared library says before it is loaded.
 #ifndef HEADRACE_FRAMEWORK_OP_ELF_SONAME_H_
 #define HEADRACE_FRAMEWORK_OP_ELF_SONAME_H_
 
@@ -10,6 +10,10 @@ namespace headrace {
 // part of `file`. "" if there is none, or if the file is no such file or
 // damaged.
 std::string_view ElfSoname(std::string_view file);
+
+// Whether it is such a file and lacks its end: the loader would map what is not
+// there, and the first access would end the process.
+bool ElfIsCutOff(std::string_view file);
 
 }  // namespace headrace
 

@@ -48,6 +48,22 @@ TEST(ElfSonameTest, WhatIsNoLibraryHasNone) {
   EXPECT_EQ(ElfSoname(std::string(1000, 'x')), "");
 }
 
+TEST(ElfIsCutOffTest, IfASegmentEndsBehindTheFile) {
+  const std::string whole = Library("libx.so.1");
+  EXPECT_FALSE(ElfIsCutOff(whole));
+  for (size_t n = sizeof(Elf64_Ehdr); n < whole.size(); ++n) {
+    EXPECT_TRUE(ElfIsCutOff(std::string(whole, 0, n))) << n;
+  }
+  std::string far = whole;
+  Elf64_Phdr segment;
+  std::memcpy(&segment, &far[sizeof(Elf64_Ehdr)], sizeof(segment));
+  segment.p_offset = UINT64_MAX;
+  std::memcpy(&far[sizeof(Elf64_Ehdr)], &segment, sizeof(segment));
+  EXPECT_TRUE(ElfIsCutOff(far));
+  EXPECT_FALSE(ElfIsCutOff(""));
+  EXPECT_FALSE(ElfIsCutOff(std::string(1000, 'x')));
+}
+
 // Sizes and offsets with every byte at its extremes: a name within the file, or
 // none.
 TEST(ElfSonameTest, DamagedFilesAreReadWithinTheirBounds) {

@@ -58,13 +58,19 @@ bool IsInOwnFolder(const std::string& path) {
   return same;
 }
 
-// A second copy of the runtime would register the messages and ops of the first
-// one again, and protobuf ends the process for that.
-Status RefuseRuntimes(const std::string& path) {
+// Refuses files that would end the process while they are loaded. One of them
+// is a second copy of the runtime: it would register the messages and ops of
+// the first one again, which protobuf does not survive.
+Status RefuseFatalFiles(const std::string& path) {
   // The loader looks for a name without a slash, and finds ours by its SONAME.
   if (!absl::StrContains(path, '/')) return OkStatus();
   const auto file = Env::Default()->MapFile(path);
   if (!file.ok()) return OkStatus();  // the loader has the words for it
+  if (ElfIsCutOff((*file)->view())) {
+    return errors::NotFound("cannot load library '", path,
+                            "': the file lacks its end, it has ",
+                            (*file)->view().size(), " bytes");
+  }
   const std::string soname(ElfSoname((*file)->view()));
   if (soname != "libheadrace.so" &&
       !absl::StartsWith(soname, "libtensorflow.so.")) {
@@ -85,7 +91,7 @@ Status RefuseRuntimes(const std::string& path) {
 }  // namespace
 
 StatusOr<const OpLibrary*> LoadOpLibrary(const std::string& path) {
-  HR_RETURN_IF_ERROR(RefuseRuntimes(path));
+  HR_RETURN_IF_ERROR(RefuseFatalFiles(path));
   Loaded* const loaded = Loaded::Get();
   MutexLock lock(&loaded->mu);
   const std::vector<const OpDef*> before = OpRegistry::Global()->All();
