@@ -7,6 +7,7 @@
 
 #include "framework/kernel/resource_var.h"
 #include "headrace/op_kernel.h"
+#include "kernels/lib/variable_access.h"
 
 namespace headrace {
 namespace {
