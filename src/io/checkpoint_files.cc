@@ -91,15 +91,15 @@ int ShardsOf(Env* env, const std::string& prefix) {
   return header.num_shards();
 }
 
-// The names in the folder of `prefix` that go on after the prefix.
-std::vector<std::string> FilesOf(Env* env, const std::string& prefix) {
+// The files whose paths begin with `start`.
+std::vector<std::string> FilesOf(Env* env, const std::string& start) {
   std::vector<std::string> names, found;
-  const std::string dir(Dirname(prefix));
+  const std::string dir(Dirname(start));
   if (!env->GetChildren(dir.empty() ? "." : dir, &names).ok()) return {};
-  const std::string_view base = Basename(prefix);
+  const std::string_view base = Basename(start);
   for (const std::string& name : names) {
     if (absl::StartsWith(name, ToAbsl(base))) {
-      found.push_back(JoinPath(dir, name));
+      found.push_back(start + name.substr(base.size()));
     }
   }
   return found;
@@ -108,11 +108,8 @@ std::vector<std::string> FilesOf(Env* env, const std::string& prefix) {
 void DeletePassingShards(Env* env, const std::string& prefix) {
   const std::string end =
       absl::StrCat("-of-", absl::Dec(kPassingShards, absl::kZeroPad5));
-  for (const std::string& path : FilesOf(env, prefix)) {
-    if (absl::StartsWith(path, prefix + ".data-") &&
-        absl::EndsWith(path, end)) {
-      (void)env->DeleteFile(path).ok();
-    }
+  for (const std::string& path : FilesOf(env, prefix + ".data-")) {
+    if (absl::EndsWith(path, end)) (void)env->DeleteFile(path).ok();
   }
 }
 
@@ -134,11 +131,9 @@ std::string TemporarySuffix(Env* env) {
 }
 
 void DeleteTemporariesOfTheDead(Env* env, const std::string& prefix) {
-  for (const std::string& path : FilesOf(env, prefix)) {
-    if ((absl::StartsWith(path, prefix + ".data-") ||
-         absl::StartsWith(path, prefix + ".index.")) &&
-        WriterHasEnded(env, path)) {
-      (void)env->DeleteFile(path).ok();
+  for (const char* kind : {".data-", ".index."}) {
+    for (const std::string& path : FilesOf(env, prefix + kind)) {
+      if (WriterHasEnded(env, path)) (void)env->DeleteFile(path).ok();
     }
   }
 }
@@ -195,11 +190,10 @@ Status PutInPlace(Env* env, const std::string& prefix,
     SyncFolder(prefix);
   }
   for (int i = 0; i < n; ++i) {
-    HR_RETURN_IF_ERROR(
-        env->RenameFile(data[i], BundleDataPath(prefix, i, std::max(1, n))));
+    HR_RETURN_IF_ERROR(env->RenameFile(data[i], BundleDataPath(prefix, i, n)));
   }
   // Some file systems write renames in another order.
-  if (linked || old_shards > 0) SyncFolder(prefix);
+  if (old_shards > 0) SyncFolder(prefix);
   HR_RETURN_IF_ERROR(env->RenameFile(beside, index));
   std::move(delete_index).Cancel();
   SyncFolder(prefix);

@@ -267,6 +267,18 @@ TEST_F(CheckpointTest, AKilledMergeLeavesTheOldCheckpointOrTheNewOne) {
 }
 
 // Files beside the checkpoint whose writers have ended: as many as a save has.
+TEST_F(CheckpointTest, APrefixMayHaveTwoSlashes) {
+  const std::string prefix = Path("") + "//m",
+                    left = prefix + ".index.tempstate1-2147483646" +
+                           TemporarySuffix(env_).substr(
+                               TemporarySuffix(env_).rfind('-'));
+  ASSERT_EQ(env_->WriteFile(left, "x"), OkStatus());
+  for (int i = 0; i < 2; ++i) WriteBundle(prefix);
+  EXPECT_FALSE(env_->FileExists(left).ok());
+  EXPECT_FALSE(
+      env_->FileExists(BundleDataPath(prefix, 0, kPassingShards)).ok());
+}
+
 TEST_F(CheckpointTest, TheNextSaveDeletesWhatKilledSavesLeft) {
   const std::string own = TemporarySuffix(env_);
   const std::string space = own.substr(own.rfind('-'));

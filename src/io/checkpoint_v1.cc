@@ -5,6 +5,7 @@
 
 #include "framework/op/tensor_proto.h"
 #include "headrace/tensor_bundle.pb.h"
+#include "io/checkpoint_files.h"
 
 namespace headrace {
 namespace {
@@ -288,7 +289,7 @@ Status WriteCheckpointV1(Env* env, const std::string& path,
   for (auto& [name, meta] : metas) *header.mutable_meta()->add_tensor() = meta;
   header.mutable_meta()->mutable_versions()->set_producer(1);
 
-  const std::string temporary = StrCat(path, ".tempstate", env->NowNanos());
+  const std::string temporary = path + TemporarySuffix(env);
   const auto write = [&]() -> Status {
     HR_ASSIGN_OR_RETURN(std::unique_ptr<WritableFile> file,
                         env->NewWritableFile(temporary));

@@ -29,17 +29,6 @@ uint32_t ExtendByLength(uint32_t crc, uint64_t length) {
   return crc32c::Extend(crc, bytes.data(), bytes.size());
 }
 
-Status ShapeOf(absl::string_view key, const std::string& index,
-               const pb::TensorShapeProto& proto, TensorShape* out) {
-  PartialTensorShape partial;
-  const Status s = ShapeFromProto(proto, &partial);
-  if (!s.ok() || !partial.AsTensorShape(out) || !out->IsValid()) {
-    return errors::DataLoss("checkpoint: the shape of '", key, "' in ", index,
-                            " is not a shape of a tensor ", s.message());
-  }
-  return OkStatus();
-}
-
 // where() names the tensor and its place in the file.
 Status ReadStrings(absl::FunctionRef<std::string()> where,
                    absl::string_view bytes, uint32_t crc, int64_t n,
@@ -110,6 +99,22 @@ StatusOr<std::unique_ptr<BundleReader>> BundleReader::Open(
   return reader;
 }
 
+std::string BundleReader::InIndex(absl::string_view key) const {
+  return StrCat("'", key, "' in ", BundleIndexPath(prefix_));
+}
+
+Status BundleReader::ShapeOf(absl::string_view key,
+                             const pb::TensorShapeProto& proto,
+                             TensorShape* out) const {
+  PartialTensorShape partial;
+  const Status s = ShapeFromProto(proto, &partial);
+  if (!s.ok() || !partial.AsTensorShape(out) || !out->IsValid()) {
+    return errors::DataLoss("checkpoint: the shape of ", InIndex(key),
+                            " is not a shape of a tensor ", s.message());
+  }
+  return OkStatus();
+}
+
 Status BundleReader::Lookup(absl::string_view key,
                             pb::BundleEntryProto* entry) const {
   const Table::Entry* found = key.empty() ? nullptr : index_->Find(key);
@@ -118,8 +123,8 @@ Status BundleReader::Lookup(absl::string_view key,
   }
   if (!entry->ParseFromArray(found->value.data(),
                              static_cast<int>(found->value.size()))) {
-    return errors::DataLoss("checkpoint: the entry of '", key, "' in ",
-                            BundleIndexPath(prefix_), " is no message");
+    return errors::DataLoss("checkpoint: the entry of ", InIndex(key),
+                            " is no message");
   }
   return OkStatus();
 }
@@ -143,8 +148,7 @@ Status BundleReader::ReadEntry(absl::string_view key,
                                const pb::BundleEntryProto& entry, Tensor* out) {
   const auto dtype = static_cast<DataType>(entry.dtype());
   if (!IsValidDataType(dtype) || IsRefType(dtype) || dtype == DT_RESOURCE) {
-    return errors::DataLoss("checkpoint: '", key, "' in ",
-                            BundleIndexPath(prefix_), " has type ",
+    return errors::DataLoss("checkpoint: ", InIndex(key), " has type ",
                             static_cast<int>(dtype));
   }
   if (dtype == DT_VARIANT) {
@@ -152,11 +156,9 @@ Status BundleReader::ReadEntry(absl::string_view key,
                                  "' is a variant, which cannot be read");
   }
   TensorShape shape;
-  HR_RETURN_IF_ERROR(
-      ShapeOf(key, BundleIndexPath(prefix_), entry.shape(), &shape));
+  HR_RETURN_IF_ERROR(ShapeOf(key, entry.shape(), &shape));
   if (entry.shard_id() < 0 || entry.shard_id() >= header_.num_shards()) {
-    return errors::DataLoss("checkpoint: '", key, "' in ",
-                            BundleIndexPath(prefix_), " lies in shard ",
+    return errors::DataLoss("checkpoint: ", InIndex(key), " lies in shard ",
                             entry.shard_id(), " of ", header_.num_shards());
   }
   HR_ASSIGN_OR_RETURN(RefPtr<MappedFile> file, DataFile(entry.shard_id()));
@@ -217,8 +219,8 @@ Status BundleReader::ReadFromSlices(absl::string_view key,
     Status s = TensorSlice::FromProto(proto, &slice);
     if (s.ok()) s = slice.Resolve(shape, &slice_box, &slice_shape);
     if (!s.ok()) {
-      return errors::DataLoss("checkpoint: a slice of '", key, "' in ",
-                              BundleIndexPath(prefix_), ": ", s.message());
+      return errors::DataLoss("checkpoint: a slice of ", InIndex(key), ": ",
+                              s.message());
     }
     int64_t common = slice_shape.num_elements() == 0 ? 0 : 1;
     for (int i = 0; i < shape.dims() && common > 0; ++i) {
@@ -256,9 +258,8 @@ Status BundleReader::ReadFromSlices(absl::string_view key,
     HR_RETURN_IF_ERROR(slice.Resolve(shape, &unused, &slice_shape));
     if (pieces.back().dtype() != dtype ||
         pieces.back().shape() != slice_shape) {
-      return errors::DataLoss("checkpoint: slice ", slice.DebugString(),
-                              " of '", key, "' in ", BundleIndexPath(prefix_),
-                              " is of another type or shape");
+      return errors::DataLoss("checkpoint: slice ", slice.DebugString(), " of ",
+                              InIndex(key), " is of another type or shape");
     }
   }
   HR_RETURN_IF_ERROR(Tensor::Allocate(CpuAllocator(), dtype, box_shape, out));
@@ -282,8 +283,7 @@ Status BundleReader::Read(absl::string_view key, Tensor* out) {
   HR_RETURN_IF_ERROR(Lookup(key, &entry));
   if (entry.slices().empty()) return ReadEntry(key, entry, out);
   TensorShape shape;
-  HR_RETURN_IF_ERROR(
-      ShapeOf(key, BundleIndexPath(prefix_), entry.shape(), &shape));
+  HR_RETURN_IF_ERROR(ShapeOf(key, entry.shape(), &shape));
   return ReadFromSlices(key, entry, shape, TensorSlice::Full(shape.dims()),
                         out);
 }
@@ -294,8 +294,7 @@ Status BundleReader::ReadSlice(absl::string_view key,
   pb::BundleEntryProto entry;
   HR_RETURN_IF_ERROR(Lookup(key, &entry));
   TensorShape shape;
-  HR_RETURN_IF_ERROR(
-      ShapeOf(key, BundleIndexPath(prefix_), entry.shape(), &shape));
+  HR_RETURN_IF_ERROR(ShapeOf(key, entry.shape(), &shape));
   if (shape != full_shape) {
     return errors::InvalidArgument(
         "tensor_name = ", key, "; shape in shape_and_slice spec ",

@@ -45,6 +45,10 @@ class BundleReader {
   BundleReader(Env* env, std::string prefix)
       : env_(env), prefix_(std::move(prefix)) {}
   StatusOr<RefPtr<MappedFile>> DataFile(int shard);
+  // "'key' in INDEX", for messages.
+  std::string InIndex(absl::string_view key) const;
+  Status ShapeOf(absl::string_view key, const pb::TensorShapeProto& proto,
+                 TensorShape* out) const;
   // Reads the tensor of an entry without slices.
   Status ReadEntry(absl::string_view key, const pb::BundleEntryProto& entry,
                    Tensor* out);
