@@ -486,6 +486,11 @@ Node* AddNode(nb::handle graph, PyGraph* core, NodeDef def,
                     "Graph is finalized and cannot be modified.");
     throw nb::python_error();
   }
+  if (!def.name.empty() && def.name[0] == '_') [[unlikely]] {
+    RaiseValueError(StrCat("'", def.name,
+                           "' is not a valid node name: it begins with an "
+                           "underscore"));
+  }
   def.device =
       core->colocated_device.empty() ? core->device : core->colocated_device;
   def.source = UserSourceLine();
@@ -508,11 +513,6 @@ Node* AddNode(nb::handle graph, PyGraph* core, NodeDef def,
     inputs = inputs_in_context;
   } else if (!core->in_loop.empty()) [[unlikely]] {
     RefuseLoopValues(*core, def, inputs);
-  }
-  if (!def.name.empty() && def.name[0] == '_') [[unlikely]] {
-    RaiseValueError(StrCat("'", def.name,
-                           "' is not a valid node name: it begins with an "
-                           "underscore"));
   }
   StatusOr<Node*> node = nullptr;
   {

@@ -6,6 +6,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "base/exceptions.h"
 #include "c_api/internal.h"
+#include "graph/algorithm.h"
 
 using headrace::Endpoint;
 using headrace::Gradient;
@@ -94,29 +95,20 @@ Status CheckHasGradient(const Node& n) {
                           "): ", entry->reason);
 }
 
-// The nodes that ys depend on, whatever the types of the tensors between.
-absl::flat_hash_set<const Node*> NodesBehind(const EndpointList& ys) {
-  absl::flat_hash_set<const Node*> seen;
-  std::vector<const Node*> todo;
-  const auto add = [&](const Node* n) {
-    if (seen.insert(n).second) todo.push_back(n);
-  };
-  for (const Endpoint& y : ys) add(y.node);
-  while (!todo.empty()) {
-    const Node* const n = todo.back();
-    todo.pop_back();
-    for (const headrace::Edge* e : n->data_inputs()) {
-      if (e != nullptr) add(e->src());
-    }
-  }
-  return seen;
+// By id: the nodes that ys depend on, whatever the types of the tensors
+// between.
+std::vector<bool> NodesBehind(const Graph& graph, const EndpointList& ys) {
+  std::vector<Node*> roots;
+  for (const Endpoint& y : ys) roots.push_back(y.node);
+  return headrace::ReachableBackwards(graph, roots, /*along_control=*/false);
 }
 
 // Errors that a walk along trainable tensors does not find.
-Status CheckConnected(const EndpointList& ys, const EndpointList& xs) {
-  const auto behind = NodesBehind(ys);
+Status CheckConnected(const Graph& graph, const EndpointList& ys,
+                      const EndpointList& xs) {
+  const auto behind = NodesBehind(graph, ys);
   for (const Endpoint& x : xs) {
-    if (!behind.contains(x.node)) {
+    if (!behind[x.node->id()]) {
       return errors::InvalidArgument(
           "Cannot compute the partial derivative for node '", x.node->name(),
           "' as it's unreachable from the output node(s).");
@@ -125,9 +117,9 @@ Status CheckConnected(const EndpointList& ys, const EndpointList& xs) {
   for (const Endpoint& y : ys) {
     const Status s = CheckHasGradient(*y.node);
     if (s.ok()) continue;
-    const auto behind_y = NodesBehind({y});
+    const auto behind_y = NodesBehind(graph, {y});
     for (const Endpoint& x : xs) {
-      if (x.node != y.node && behind_y.contains(x.node)) return s;
+      if (x.node != y.node && behind_y[x.node->id()]) return s;
     }
   }
   return OkStatus();
@@ -184,7 +176,7 @@ Status AddGradients(Graph* graph, const char* prefix, const TF_Output* y,
       options.scope = headrace::StrCat("gradients_", i);
     }
   }
-  HR_RETURN_IF_ERROR(CheckConnected(ys, xs));
+  HR_RETURN_IF_ERROR(CheckConnected(*graph, ys, xs));
   std::vector<Gradient> gradients;
   HR_RETURN_IF_ERROR(
       headrace::AddSymbolicGradients(graph, ys, xs, options, &gradients));

@@ -67,9 +67,7 @@ Status NoOutput(const char* what, const TF_Output& o) {
 }  // namespace
 
 TF_Graph* TF_NewGraph() {
-  auto made = std::make_unique<TF_Graph>();
-  LiveObjects<TF_Graph>::Add(made.get());
-  return made.release();
+  return LiveObjects<TF_Graph>::Release(std::make_unique<TF_Graph>());
 }
 
 void TF_DeleteGraph(TF_Graph* g) {

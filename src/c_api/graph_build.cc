@@ -158,24 +158,19 @@ Status Finish(TF_OperationDescription* desc, Node** out) {
 
 TF_Operation* FinishAndDelete(TF_OperationDescription* desc, bool lock,
                               TF_Status* status) {
-  if (desc != nullptr && !LiveObjects<TF_OperationDescription>::Remove(desc)) {
-    Set(status, errors::InvalidArgument(
-                    "TF_FinishOperation: the description was finished before"));
+  const auto refuse = [&](const auto&... why) -> TF_Operation* {
+    Set(status, errors::InvalidArgument("TF_FinishOperation: the ", why...));
     return nullptr;
+  };
+  if (desc == nullptr) return refuse("description is NULL");
+  if (!LiveObjects<TF_OperationDescription>::Remove(desc)) {
+    return refuse("description was finished before");
   }
-  std::unique_ptr<TF_OperationDescription> owned(desc);
-  if (desc != nullptr && desc->graph != nullptr &&
-      !LiveObjects<TF_Graph>::Contains(desc->graph)) {
-    Set(status,
-        errors::InvalidArgument("TF_FinishOperation: the graph of operation '",
-                                desc->def.name, "' was deleted before"));
-    return nullptr;
-  }
-  if (desc == nullptr || desc->graph == nullptr) {
-    Set(status, errors::InvalidArgument(
-                    "TF_FinishOperation: the ",
-                    desc == nullptr ? "description" : "graph", " is NULL"));
-    return nullptr;
+  const std::unique_ptr<TF_OperationDescription> owned(desc);
+  if (desc->graph == nullptr) return refuse("graph is NULL");
+  if (!LiveObjects<TF_Graph>::Contains(desc->graph)) {
+    return refuse("graph of operation '", desc->def.name,
+                  "' was deleted before");
   }
   Node* n = nullptr;
   const auto finish = [&] {
@@ -198,15 +193,13 @@ TF_OperationDescription* TF_NewOperationLocked(TF_Graph* graph,
                                                const char* op_type,
                                                const char* oper_name) {
   // NULL without memory. TF_FinishOperation then reports it.
-  auto* desc = new (std::nothrow) TF_OperationDescription;
-  const auto add = [&] {
-    LiveObjects<TF_OperationDescription>::Add(desc);
+  TF_OperationDescription* desc = nullptr;
+  const auto make = [&] {
+    desc = LiveObjects<TF_OperationDescription>::Release(
+        std::make_unique<TF_OperationDescription>());
     return OkStatus();
   };
-  if (desc != nullptr && !headrace::CatchExceptions(add).ok()) {
-    delete desc;
-    desc = nullptr;
-  }
+  (void)headrace::CatchExceptions(make).ok();
   if (desc != nullptr) desc->graph = graph;
   Describe(desc, [&] {
     desc->def.op = std::string(Text(op_type));

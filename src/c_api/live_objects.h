@@ -4,6 +4,8 @@
 #ifndef HEADRACE_C_API_LIVE_OBJECTS_H_
 #define HEADRACE_C_API_LIVE_OBJECTS_H_
 
+#include <memory>
+
 #include "absl/container/flat_hash_set.h"
 #include "headrace/mutex.h"
 
@@ -18,6 +20,11 @@ class LiveObjects {
     State* const s = Get();
     MutexLock lock(&s->mu);
     s->objects.insert(object);
+  }
+  // Adds it and hands it to the client. May throw std::bad_alloc.
+  static T* Release(std::unique_ptr<T> object) {
+    Add(object.get());
+    return object.release();
   }
   static bool Contains(const T* object) {
     State* const s = Get();

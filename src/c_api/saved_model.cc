@@ -67,6 +67,5 @@ TF_Session* TF_LoadSessionFromSavedModel(
   if (!s.ok()) return nullptr;
   auto handle = std::make_unique<TF_Session>();
   handle->session = std::move(session);
-  LiveObjects<TF_Session>::Add(handle.get());
-  return handle.release();
+  return LiveObjects<TF_Session>::Release(std::move(handle));
 }

@@ -3,10 +3,12 @@
 #include <google/protobuf/text_format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <random>
 #include <set>
 
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "base/env.h"
 #include "cc/meta_graph.h"
 #include "cc/scope_data.h"
@@ -36,12 +38,10 @@ std::string Unused(const CheckpointReader& reader,
   for (const auto& [name, entry] : reader.entries()) unused.insert(name);
   for (const Variable& v : variables) unused.erase(v.name());
   if (unused.empty()) return "";
-  std::string out = "\nThe checkpoint also has: ";
-  size_t shown = 0;
-  for (const std::string& name : unused) {
-    if (shown == kShown) break;
-    StrAppend(&out, shown++ == 0 ? "" : ", ", name);
-  }
+  const size_t shown = std::min(kShown, unused.size());
+  std::string out = StrCat(
+      "\nThe checkpoint also has: ",
+      absl::StrJoin(unused.begin(), std::next(unused.begin(), shown), ", "));
   if (unused.size() > shown) {
     StrAppend(&out, " and ", unused.size() - shown, " more");
   }

@@ -121,7 +121,8 @@ Status TopologicalOrder(const Graph& graph, std::vector<Node*>* order) {
 }
 
 std::vector<bool> ReachableBackwards(const Graph& graph,
-                                     absl::Span<Node* const> roots) {
+                                     absl::Span<Node* const> roots,
+                                     bool along_control) {
   std::vector<bool> seen(graph.num_node_ids());
   std::vector<const Node*> stack;
   const auto visit = [&](const Node* n) {
@@ -136,6 +137,7 @@ std::vector<bool> ReachableBackwards(const Graph& graph,
     for (const Edge* e : n->data_inputs()) {
       if (e != nullptr) visit(e->src());
     }
+    if (!along_control) continue;
     for (const Edge* e : n->control_inputs()) visit(e->src());
   }
   return seen;

@@ -17,7 +17,8 @@ Status TopologicalOrder(absl::Span<Node* const> nodes,
 
 // Marks (by id) all nodes that `roots` depend on, and `roots`.
 std::vector<bool> ReachableBackwards(const Graph& graph,
-                                     absl::Span<Node* const> roots);
+                                     absl::Span<Node* const> roots,
+                                     bool along_control = true);
 // Removes the nodes that are not marked. True if it removed any.
 bool RemoveUnmarked(Graph* graph, const std::vector<bool>& keep);
 

@@ -7,6 +7,7 @@
 
 namespace headrace {
 FUZZ_TARGET(elf_soname) {
+  (void)ElfIsCutOff({bytes.data(), bytes.size()});
   const std::string_view name = ElfSoname({bytes.data(), bytes.size()});
   if (name.empty()) return;
   const char* const end = bytes.data() + bytes.size();

@@ -7,6 +7,7 @@ import headrace as tf
 from headrace import raw_ops
 
 from dataset_values import plain
+from test_parsing import example
 
 INT64 = dict(output_types=[tf.int64], output_shapes=[[]])
 ANY = dict(output_types=[tf.int64], output_shapes=[None])
@@ -428,25 +429,13 @@ def test_random_numbers_depend_on_the_seeds_alone(name):
     assert abs(np.mean(first) / 2 ** 31 - 1) < .15
 
 
-def feature(**kinds):
-    """A Feature, of for example int64_list=[1, 2]."""
-    made = tf.train.Feature()
-    for kind, values in kinds.items():
-        getattr(made, kind).value.extend(values)
-    return made
-
-
 @pytest.mark.parametrize("op, attrs", [
     ("ParseExampleDataset", {"sloppy": False}),
     ("ParseExampleDatasetV2", {"deterministic": "true"}),
     ("ExperimentalParseExampleDataset", {"sloppy": False})])
 def test_batches_of_examples_are_parsed(op, attrs):
-    texts = [tf.train.Example(features=tf.train.Features(feature=f)).SerializeToString()
-             for f in [
-                 {"a": feature(int64_list=[7, 8]), "b": feature(float_list=[1, 2.5])},
-                 {"b": feature(float_list=[.5])},
-                 {"a": feature(int64_list=[3, 4]), "c": feature(bytes_list=[b"x"])},
-                 {"c": feature(bytes_list=[b"yz"])}]]
+    texts = [example(a=[7, 8], b=[1., 2.5]), example(b=[.5]),
+             example(a=[3, 4], c=[b"x"]), example(c=[b"yz"])]
     batches = raw_ops.TensorSliceDataset([np.array(texts, object).reshape(2, 2)],
                                          output_shapes=[[2]])
     # In the order of their names: a is dense, b sparse, c dense.

@@ -13,8 +13,7 @@ import headrace as tf
 from headrace._src.platform import flag_parsers, own_flags
 
 # What tf.flags has where absl is not installed.
-flags = types.SimpleNamespace(**vars(flag_parsers), **{
-    n: v for n, v in vars(own_flags).items() if n not in vars(flag_parsers)})
+flags = types.SimpleNamespace(**{**vars(own_flags), **vars(flag_parsers)})
 
 
 class Colour(enum.Enum):

@@ -82,7 +82,6 @@ std::string_view ElfSoname(std::string_view file) {
     if (!segment) return {};
     if (segment->p_type != PT_DYNAMIC) continue;
     std::optional<uint64_t> name, strings;
-    if (segment->p_offset > file.size()) return {};
     for (uint64_t at = segment->p_offset;; at += sizeof(Elf64_Dyn)) {
       const auto entry = At<Elf64_Dyn>(file, at);
       if (!entry || entry->d_tag == DT_NULL) break;

@@ -3,9 +3,9 @@
 #include <dlfcn.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <cstring>
+#include <filesystem>
 #include <map>
+#include <system_error>
 
 #include "absl/strings/match.h"
 #include "base/env.h"
@@ -48,14 +48,10 @@ std::vector<const OpDef*> OpsWithout(const std::vector<const OpDef*>& before) {
 
 bool IsInOwnFolder(const std::string& path) {
   const std::string own = OwnFolder();
-  char *const folder = realpath(std::string(Dirname(path)).c_str(), nullptr),
-              *const wanted =
-                  realpath(own.empty() ? "." : own.c_str(), nullptr);
-  const bool same = folder != nullptr && wanted != nullptr &&
-                    std::strcmp(folder, wanted) == 0;
-  std::free(folder);
-  std::free(wanted);
-  return same;
+  std::error_code error;  // then it is not
+  return std::filesystem::equivalent(Dirname(path), own.empty() ? "." : own,
+                                     error) &&
+         !error;
 }
 
 // Refuses files that would end the process while they are loaded. One of them

@@ -11,10 +11,8 @@ import functools
 import inspect
 import os
 import sys
-import sysconfig
 import threading
 import types
-import unittest
 import weakref
 
 from headrace._src.autograph import branches, builtins, loops, values
@@ -29,7 +27,7 @@ _LIBRARIES = {"headrace", "tensorflow", "tensorflow_core", "numpy"}
 _GENERATORS = inspect.CO_GENERATOR | inspect.CO_COROUTINE \
     | inspect.CO_ASYNC_GENERATOR
 # The path of Python's own modules.
-_STANDARD = sysconfig.get_paths()["stdlib"] + os.sep
+_STANDARD = os.path.dirname(os.__file__) + os.sep
 _lock = threading.RLock()
 _state = threading.local()
 
@@ -43,32 +41,21 @@ class _Code:
 
 
 _converted: dict = {}  # (id of a code object, features) -> (weak reference, _Code)
-_our_code: dict = {}  # id of a converted code object -> the object
-
-
-def operators(features=()):
-    """The `ag__` of converted functions."""
-    key = frozenset(features)
-    with _lock:
-        if key not in _operators:
-            found = {}
-            for module in (values, branches, loops):
-                found.update(vars(module))
-            _operators[key] = _Operators(found, key)
-        return _operators[key]
+# id of a converted code object -> the object
+_our_code: weakref.WeakValueDictionary = weakref.WeakValueDictionary()
 
 
 class _Operators:
-    def __init__(self, functions, features):
-        self.__dict__.update(functions)
-        self.features = features
+    """The `ag__` of converted functions."""
+
+    def __init__(self, features):
+        for module in (values, branches, loops):
+            self.__dict__.update(vars(module))
         self.list_append = builtins.list_append
-
-    def callee(self, function):
-        return callee(function, self.features)
+        self.callee = functools.partial(callee, features=features)
 
 
-_operators: dict = {}
+operators = functools.lru_cache(maxsize=None)(_Operators)
 
 
 _verbosity = None  # (level, also to stdout), by set_verbosity
@@ -122,7 +109,7 @@ def convert(function, features=frozenset()):
             inner, *function.args, **function.keywords)
     if isinstance(function, types.MethodType):
         if not isinstance(function.__func__, types.FunctionType) \
-                or isinstance(function.__self__, unittest.TestCase):
+                or _is_test_case(function.__self__):
             return function
         inner = convert(function.__func__, features)
         return function if inner is function.__func__ \
@@ -138,6 +125,11 @@ def convert(function, features=frozenset()):
         if inner is not method:
             return types.MethodType(inner, function)
     return function
+
+
+def _is_test_case(instance):
+    unittest = sys.modules.get("unittest")  # not loaded: there are none
+    return unittest is not None and isinstance(instance, unittest.TestCase)
 
 
 def _convert_function(function, features):

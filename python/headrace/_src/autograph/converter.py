@@ -13,7 +13,7 @@ import ast
 import copy
 
 from headrace._src.autograph import names as _names
-from headrace._src.autograph.jumps import located, lower, name
+from headrace._src.autograph.jumps import SCOPES, located, lower, name
 from headrace._src.autograph.sources import mangled
 
 # What reads the frame that calls it stays a plain call.
@@ -58,16 +58,8 @@ def _as(expression, context):
 
 def is_generator(function):
     """Whether a FunctionDef has a yield of its own."""
-    def walk(node):
-        for child in ast.iter_child_nodes(node):
-            if isinstance(child, (ast.Yield, ast.YieldFrom, ast.Await)):
-                return True
-            if not isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef,
-                                      ast.Lambda, ast.ClassDef)) \
-                    and walk(child):
-                return True
-        return False
-    return walk(function)
+    return any(isinstance(n, (ast.Yield, ast.YieldFrom, ast.Await))
+               for n in _own_nodes(function))
 
 
 class _Mangler(ast.NodeTransformer):
@@ -248,8 +240,7 @@ class _Scope:
 def _own_nodes(function):
     for child in ast.iter_child_nodes(function):
         yield child
-        if not isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef,
-                                  ast.Lambda, ast.ClassDef)):
+        if not isinstance(child, SCOPES):
             yield from _own_nodes(child)
 
 
@@ -280,7 +271,7 @@ class Converter(ast.NodeTransformer):
             _Declarations(node)
             lower(node, self._scope.new_name)
             _names.annotate_live(node.body, ())
-            self._captured = _names.Closures(node.body).captured
+            self._scope.captured = _names.Closures(node.body).captured
             node.body = self._block(node.body)
             shared = [n for n in self._scope.bound
                       if n not in self._scope.parameters
@@ -300,10 +291,7 @@ class Converter(ast.NodeTransformer):
         node.args = self.visit(node.args)
         if is_generator(node):
             return node
-        captured = self._captured
-        node = self.function(node)
-        self._captured = captured
-        return node
+        return self.function(node)
 
     def visit_AsyncFunctionDef(self, node):
         return node
@@ -361,7 +349,7 @@ class Converter(ast.NodeTransformer):
     def visit_If(self, node):
         state = _State(self._scope, node.body + node.orelse)
         both = set(_names.names_of(node.body).bound) & set(
-            _names.names_of(node.orelse).bound) & self._captured
+            _names.names_of(node.orelse).bound) & self._scope.captured
         needed = state.needed(node.live_out | both)
         get, set_, definitions = state.functions()
         test = self.visit(node.test)
@@ -379,7 +367,6 @@ class Converter(ast.NodeTransformer):
         options = self._options(node)
         needed = state.needed(node.live_in | node.live_out)
         get, set_, definitions = state.functions()
-        definitions = list(definitions)
         test_name = ast.Constant(None)
         if test is not None:
             identifier = self._new_name("loop_test")

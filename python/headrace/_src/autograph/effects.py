@@ -23,8 +23,7 @@ class Watch:
 
     def __init__(self, whole=False):
         self._graph = _graph.get_default_graph()
-        self._begin = len(self._graph.get_operations()) \
-            if self._graph._captures and not whole else 0
+        self._begin = 0 if whole else self._graph._last_id
 
     def nodes(self):
         """The nodes with effects, in the order in which they were made."""
@@ -33,11 +32,12 @@ class Watch:
             return []
         here = graph._get_control_flow_context()
         staged = graph.__dict__.setdefault("_staged_effects", [])
-        made = graph.get_operations()[self._begin:]
-        ids = {op._id for op in made}
+        made = [op for op in map(graph._operation_by_id,
+                                 range(self._begin, graph._last_id))
+                if op is not None]
         found = [op for op in made if context_of(op) is here
                  and op.op_def.is_stateful and not _VALUES.fullmatch(op.type)]
-        return found + [op for op in staged if op._id in ids
+        return found + [op for op in staged if op._id >= self._begin
                         and output_context(op) is here]
 
     def after(self, result):

@@ -101,8 +101,6 @@ class _Lowering:
                 test = ast.UnaryOp(ast.Not(), _any(flags))
                 out.append(located(ast.If(test, guarded, []), statement))
                 return out
-            if rest:
-                return out + self.block(rest, break_flag, continue_flag)
         return out
 
     def _lowers(self, statement):
@@ -115,8 +113,7 @@ class _Lowering:
         if _jumps(statement, (ast.Break, ast.Continue)):
             return True
         # A loop within has jumps of its own.
-        return any(self._lowers(s) or isinstance(s, (ast.Break, ast.Continue))
-                   for owner, field in blocks(statement)
+        return any(self._lowers(s) for owner, field in blocks(statement)
                    for s in getattr(owner, field))
 
     def _jump(self, statement, break_flag, continue_flag):
@@ -148,8 +145,7 @@ class _Lowering:
         tried = []
         if isinstance(statement, ast.Try) and statement.orelse:
             tried = [f for s in statement.body
-                     for f in self._flags(s, break_flag, continue_flag)
-                     or self._own_flags(s, break_flag, continue_flag)]
+                     for f in self._flags(s, break_flag, continue_flag)]
         for owner, field in list(blocks(statement)):
             setattr(owner, field, self.block(getattr(owner, field), break_flag,
                                              continue_flag)
@@ -159,12 +155,6 @@ class _Lowering:
                 ast.UnaryOp(ast.Not(), _any(sorted(set(tried)))),
                 statement.orelse, [])], statement)
         return [statement]
-
-    def _own_flags(self, statement, break_flag, continue_flag):
-        return [flag for kind, flag in (
-            (ast.Break, break_flag), (ast.Continue, continue_flag),
-            (ast.Return, self._return_flag))
-            if flag and isinstance(statement, kind)]
 
     def _loop(self, loop, break_flag, continue_flag):
         breaks = any(_jumps(s, (ast.Break,)) for s in loop.body)
@@ -212,19 +202,12 @@ def lower(function, new_name):
     flag = value = None
     if _returns_inside(body):
         flag, value = new_name("do_return"), new_name("retval_")
-    lowering = _Lowering(new_name, flag, value)
-    first = body[0]
-    new = []
-    for statement in body if flag is None else ():
-        # Without a flag, a return can only end the function's own block.
-        new.extend(lowering.block([statement], None, None))
+    function.body = _Lowering(new_name, flag, value).block(body, None, None)
     if flag is not None:
-        new = located([
+        function.body = located([
             assign(flag, ast.Constant(False)),
             assign(value, ast.Attribute(name("ag__"), "NO_RETURN",
-                                        ast.Load()))], first)
-        new += lowering.block(body, None, None)
-        new += located([ast.Return(ast.Call(
+                                        ast.Load()))], body[0]
+        ) + function.body + located([ast.Return(ast.Call(
             ast.Attribute(name("ag__"), "returned", ast.Load()),
             [name(value)], []))], body[-1])
-    function.body = new

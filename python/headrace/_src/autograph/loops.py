@@ -1,5 +1,6 @@
 """What loops of converted functions call."""
 from headrace._src.autograph import values as _values
+from headrace._src.autograph.branches import and_
 from headrace._src.autograph.builtins import len_
 from headrace._src.autograph.effects import Watch, staged
 from headrace._src.control.control_flow import cond, while_loop
@@ -58,7 +59,6 @@ class _Variables:
         self._where = where
         self._before = get_state()
         self.kept = [n for n in names if n in needed]
-        self._fixed = {}  # kept, but no values of tensors
 
     def restore(self):
         self._set_state(self._before)
@@ -79,14 +79,15 @@ class _Variables:
 
     def enter(self, tensors):
         """Gives the kept variables their values in an iteration."""
-        values = dict(zip(self._names, self._before))
-        values.update(zip(self.kept, tensors))
-        self._set_state([values[n] for n in self._names])
+        self._set(self._before, tensors)
 
     def leave(self, tensors):
         """Gives the variables their values after the loop."""
-        values = dict.fromkeys(self._names, _values.UNSET)
-        values.update(zip(self.kept, tensors))
+        self._set([_values.UNSET] * len(self._names), tensors)
+
+    def _set(self, others, tensors):
+        values = {**dict(zip(self._names, others)),
+                  **dict(zip(self.kept, tensors))}
         self._set_state([values[n] for n in self._names])
 
     def iterate(self, tensors, body, shapes=True):
@@ -129,10 +130,7 @@ class _Variables:
 
 def _both(test, go_on):
     """`test` and, if it holds, `go_on()`."""
-    if go_on is None:
-        return test
-    return cond(test, lambda: convert_to_tensor(go_on()),
-                lambda: constant(False))
+    return test if go_on is None else and_(test, go_on)
 
 
 def _over_range(items, go_on, body, variables, options):

@@ -3,6 +3,8 @@ import ast
 import linecache
 import sys
 
+from headrace._src.autograph.names import parameters
+
 _files: dict = {}  # file name -> (lines, tree) of what was last parsed
 
 
@@ -31,12 +33,6 @@ def _first_line(node):
     return min([node.lineno] + [d.lineno for d in decorators])
 
 
-def _argument_names(node):
-    a = node.args
-    named = a.posonlyargs + a.args + a.kwonlyargs
-    return [x.arg for x in named + [y for y in (a.vararg, a.kwarg) if y]]
-
-
 def mangled(name, class_name):
     """A private name of a class, as the compiler spells it."""
     bare = (class_name or "").lstrip("_")
@@ -59,8 +55,8 @@ def _candidates(tree, code):
                     and _first_line(child) == code.co_firstlineno
                     and getattr(child, "name", code.co_name) in (
                         code.co_name, _unmangled(code.co_name, class_name))
-                    and [mangled(a, class_name) for a in _argument_names(
-                        child)] == list(code.co_varnames[:n])):
+                    and [mangled(a, class_name) for a in parameters(child)]
+                    == list(code.co_varnames[:n])):
                 found.append((child, class_name))
             walk(child, child.name if isinstance(child, ast.ClassDef)
                  else class_name)

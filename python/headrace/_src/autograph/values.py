@@ -1,8 +1,8 @@
 """Values of the variables that branches and loops change: what is not set, and
 the checks that they fit."""
+from headrace._src.control.contexts import shape_at_most
 from headrace._src.framework import nest
 from headrace._src.framework.tensor import convert_to_tensor
-from headrace._src.framework.tensor_shape import TensorShape
 
 
 class Unset:
@@ -83,7 +83,7 @@ def check_iteration(name, before, after, where, shapes=True):
         if hasattr(x, "_flow_components") or not shapes:
             continue
         old, new = x.get_shape(), y.get_shape()
-        if not _at_least_as_specific(old, new):
+        if not shape_at_most(new, old):
             raise ValueError(
                 "%s: '%s' has shape %s before the loop, but shape %s after one "
                 "iteration. TensorFlow control flow requires it stays the "
@@ -92,12 +92,3 @@ def check_iteration(name, before, after, where, shapes=True):
 
 def _dtype(x):
     return x.dtype.base_dtype.name if hasattr(x, "dtype") else type(x).__name__
-
-
-def _at_least_as_specific(old, new):
-    if old.ndims is None:
-        return True
-    if old.ndims != new.ndims:
-        return False
-    return all(a is None or a == b for a, b in zip(
-        TensorShape(old).as_list(), TensorShape(new).as_list()))

@@ -18,6 +18,7 @@ from headrace._src.platform.file_io import GFile
 from headrace._src.saved_model import loader
 from headrace._src.session.session import Session
 from headrace._src.summary.event_files import FileWriter
+from headrace._src.training.meta_graph import all_nodes
 
 
 def _bool(text):
@@ -385,9 +386,7 @@ def _scan(o):
     for meta in ([_meta_graph(o.dir, o.tag_set)] if o.tag_set
                  else loader.parse_saved_model(o.dir).meta_graphs):
         found = _SCANNED & {
-            node.op for nodes in [meta.graph_def.node, *(
-                f.node_def for f in meta.graph_def.library.function)]
-            for node in nodes}
+            node.op for node in all_nodes(meta.graph_def)}
         tags = list(meta.meta_info_def.tags)
         if found:
             print("MetaGraph with tag set %s contains the following blacklisted "

@@ -66,41 +66,41 @@ def MergeLines(lines, message, **kwargs):
     return Merge("\n".join(lines), message)
 
 
-_NAMES = ("MessageToString", "PrintMessage", "Parse", "Merge", "ParseLines",
-          "MergeLines", "ParseError")
+# With the number of the argument that is a message.
+FUNCTIONS = ((MessageToString, 0), (PrintMessage, 0), (Parse, 1), (Merge, 1),
+             (ParseLines, 1), (MergeLines, 1))
+NAMES = ("MessageToString", "PrintMessage", "Parse", "Merge", "ParseLines",
+         "MergeLines", "ParseError")
 
 
-def _functions(name):
-    """The functions of the module `name`, with the number of the argument that
-    is a message."""
-    if name == _JSON:
-        return load("_src.compat.protobuf_json").FUNCTIONS
-    return ((MessageToString, 0), (PrintMessage, 0), (Parse, 1), (Merge, 1),
-            (ParseLines, 1), (MergeLines, 1))
+def _own(name):
+    """The module of ours for protobuf's module `name`."""
+    return (load("_src.compat.protobuf_json") if name == _JSON
+            else sys.modules[__name__])
 
 
 def extend(module):
     """Lets the functions of protobuf's own text_format or json_format take
     messages of tf."""
-    def wrapped(original, own, at):
+    own = _own(module.__name__)
+
+    def wrapped(original, function, at):
         @functools.wraps(original)
         def call(*args, **kwargs):
             message = args[at] if len(args) > at else kwargs.get("message")
             if not isinstance(message, Message):
                 return original(*args, **kwargs)
             try:
-                return own(*args, **kwargs)
-            except Exception as e:
-                if type(e).__name__ != "ParseError":
-                    raise
+                return function(*args, **kwargs)
+            except own.ParseError as e:
                 raise module.ParseError(str(e)) from None
         call._headrace = True
         return call
 
-    for own, at in _functions(module.__name__):
-        original = getattr(module, own.__name__, None)
+    for function, at in own.FUNCTIONS:
+        original = getattr(module, function.__name__, None)
         if original is not None and not hasattr(original, "_headrace"):
-            setattr(module, own.__name__, wrapped(original, own, at))
+            setattr(module, function.__name__, wrapped(original, function, at))
 
 
 class _Extending(importlib.abc.Loader):
@@ -124,10 +124,8 @@ class _Standing(importlib.abc.Loader):
         return None
 
     def exec_module(self, module):
-        if module.__name__ == _NAME:
-            vars(module).update((name, globals()[name]) for name in _NAMES)
-        elif module.__name__ == _JSON:
-            own = load("_src.compat.protobuf_json")
+        if module.__name__ in (_NAME, _JSON):
+            own = _own(module.__name__)
             vars(module).update((name, getattr(own, name))
                                 for name in own.NAMES)
 

@@ -479,7 +479,7 @@ class WhileContext(ControlFlowContext):
         for t, enter, shape in zip(tensors, enters, shapes):
             if pivot is not None and _is_loop_constant(t.op):
                 enter.op._add_control_input(pivot.op)
-            if not _shape_at_most(t.get_shape(), shape):
+            if not shape_at_most(t.get_shape(), shape):
                 raise ValueError(
                     "The shape invariant specified for %s is not compatible "
                     "with the initial shape of the loop variable. It enters "
@@ -515,7 +515,7 @@ class WhileContext(ControlFlowContext):
                              "loop_vars: %d, %d" % (len(merges), len(results)))
         for m, t, r in zip(merges, tensors, results):
             following = _next_iteration(r)
-            if not _shape_at_most(following.get_shape(), m.get_shape()):
+            if not shape_at_most(following.get_shape(), m.get_shape()):
                 raise ValueError(
                     "Input tensor '%s' enters the loop with shape %s, but has "
                     "shape %s after one iteration. To allow the shape to vary "
@@ -531,7 +531,7 @@ class WhileContext(ControlFlowContext):
         return original, exits
 
 
-def _shape_at_most(shape, limit):
+def shape_at_most(shape, limit):
     """True if every shape that `shape` allows is allowed by `limit`."""
     if limit.ndims is None:
         return True

@@ -22,7 +22,7 @@ from headrace._src.framework import dtypes as _dtypes
 from headrace._src.framework import graph as _graph
 from headrace._src.framework.nest import map_structure
 from headrace._src.framework.tensor import constant_value, convert_to_tensor
-from headrace._src.framework.tensor_shape import TensorShape
+from headrace._src.framework.tensor_shape import TensorShape, as_list_or_none
 from headrace._src.functions import func_graph as _func_graph
 from headrace._src.ops import array_ops as _array
 from headrace._src.ops.sparse_tensor import SparseTensor
@@ -439,17 +439,15 @@ class Dataset(Typed):
         known as far as the first state and all others have it in common."""
         with _graph.name_scope("initial_state"):
             state_spec, state = normalize_element(initial_state)
-        f = ElementFunction(reduce_func, state_spec, self._spec)
-        check_state(f.spec, state_spec)
-        common = _common_state(state_spec, f.spec)
-        while _shapes(common) != _shapes(state_spec):
-            state_spec = common
-            f = ElementFunction(reduce_func, state_spec, self._spec)
-            check_state(f.spec, state_spec)
-            common = _common_state(state_spec, f.spec)
+        before = None
+        while before is None or _shapes(state_spec) != _shapes(before):
+            before = state_spec
+            f = ElementFunction(reduce_func, before, self._spec)
+            check_state(f.spec, before)
+            state_spec = map_leaves(lambda a, b: a.widened(b), before, f.spec)
         out = _raw.ReduceDataset(self._variant_tensor, state, f.captured,
-                                 f=f.attr, **attrs(common))
-        return pack_values(common, out)
+                                 f=f.attr, **attrs(state_spec))
+        return pack_values(state_spec, out)
 
     def _reduce_while(self, initial_state, step):
         """reduce, until `step`, which returns (state, (state, goes on)), says
@@ -697,17 +695,8 @@ def _leaf_spec(leaf):
                               % leaf.cls.__name__)
 
 
-def _common_state(before, after):
-    """What is known of the shapes of a state that may be either."""
-    return map_leaves(
-        lambda a, b: TensorLeaf(
-            a.dtype, a.shape.most_specific_compatible_shape(b.shape))
-        if isinstance(a, TensorLeaf) else a, before, after)
-
-
 def _shapes(spec):
-    return [leaf.shape.as_list() if leaf.shape.ndims is not None else None
-            for leaf in flatten(spec)]
+    return [as_list_or_none(leaf.shape) for leaf in flatten(spec)]
 
 
 def get_output_shapes(dataset_or_iterator):

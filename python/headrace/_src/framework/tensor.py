@@ -86,8 +86,7 @@ def to_array(value, dtype):
 def _is_dlpack_only(value):
     """True for an object whose values NumPy finds by DLPack alone."""
     kind = type(value)
-    return hasattr(kind, "__dlpack__") and not (
-        hasattr(kind, "__array__") or isinstance(value, np.ndarray))
+    return hasattr(kind, "__dlpack__") and not hasattr(kind, "__array__")
 
 
 def _from_dlpack(value):

@@ -671,7 +671,8 @@ def batch_gather(params, indices, name=None):
     `params`: of any type, [batch, n, ...]; `indices`: int32 or int64 [batch,
     m], or with more dimensions in front of both. ValueError for indices of
     unknown rank or of a higher one than params; InvalidArgumentError in the run
-    for an index out of range."""
+    for an index that leaves all of params: one that leaves only its own row
+    reads another, as in TensorFlow. tf.gather with batch_dims checks each."""
     with name_scope(name, "BatchGather", [params, indices]):
         indices = convert_to_tensor(indices, name="indices")
         params = convert_to_tensor(params, name="params")

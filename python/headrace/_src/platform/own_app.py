@@ -33,10 +33,9 @@ def _wants_help(argv):
     return None
 
 
-def run(main=None, argv=None):
+def run(main, argv):
     """See platform.app.run."""
     argv = list(argv or sys.argv)
-    main = main or sys.modules["__main__"].main
     asked = _wants_help(argv)
     if asked is not None:
         _show_help(everything=asked == "helpfull")

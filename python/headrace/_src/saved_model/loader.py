@@ -1,12 +1,12 @@
 """Loading of SavedModels into sessions."""
-import contextlib
 import os
 
 from headrace._src.framework.graph import get_default_graph
 from headrace._src.framework.messages import AssetFileDef, SavedModel
 from headrace._src.platform import tf_logging as logging
 from headrace._src.saved_model import constants
-from headrace._src.training.meta_graph import import_scoped_meta_graph
+from headrace._src.training.meta_graph import (
+    import_scoped_meta_graph, naming)
 from headrace._src.training.saver import saver_of
 from headrace._src.variables.records import under_scope
 
@@ -86,17 +86,6 @@ def _init_op_name(meta_graph_def):
     return None
 
 
-@contextlib.contextmanager
-def _naming(export_dir):
-    """Errors of a graph that is damaged name its SavedModel."""
-    try:
-        yield
-    except (KeyError, ValueError) as error:
-        raise ValueError("SavedModel %s cannot be loaded: %s" % (
-            export_dir, error.args[0] if isinstance(error, KeyError)
-            else error)) from error
-
-
 def load(sess, tags, export_dir, import_scope=None, **saver_kwargs):
     """Adds the graph with exactly these tags to the session's graph, under
     `import_scope`, restores its variables and runs its main op. Returns its
@@ -108,7 +97,8 @@ def load(sess, tags, export_dir, import_scope=None, **saver_kwargs):
     export_dir = os.fspath(export_dir)
     tags = [tags] if isinstance(tags, str) else list(tags)
     meta_graph_def = _choose(parse_saved_model(export_dir), tags, export_dir)
-    with sess.graph.as_default(), _naming(export_dir):
+    with sess.graph.as_default(), naming(
+            "SavedModel %s cannot be loaded" % export_dir):
         _, scope, _ = import_scoped_meta_graph(
             meta_graph_def, import_scope=import_scope, **saver_kwargs)
         saver = saver_of(meta_graph_def, scope)

@@ -247,12 +247,11 @@ class CheckpointSaverHook(SessionRunHook):
     def after_create_session(self, session, coord):
         step = session.run(self._step)
         graph = get_default_graph()
-        headrace.train.write_graph(graph.as_graph_def(add_shapes=True),
-                                   self._dir, "graph.pbtxt")
+        graph_def = graph.as_graph_def(add_shapes=True)
+        headrace.train.write_graph(graph_def, self._dir, "graph.pbtxt")
         self._writer.add_graph(graph)
         self._writer.add_meta_graph(create_meta_graph_def(
-            graph_def=graph.as_graph_def(add_shapes=True),
-            saver_def=self._get_saver().saver_def))
+            graph_def=graph_def, saver_def=self._get_saver().saver_def))
         self._save(session, step)
         self._timer.update_last_triggered_step(step)
 

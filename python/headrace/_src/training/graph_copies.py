@@ -4,34 +4,33 @@ from headrace._src.framework import messages
 from headrace._src.framework.graph import Graph
 from headrace._src.training import meta_graph
 
-_CALLS_PYTHON = frozenset(["PyFunc", "PyFuncStateless", "EagerPyFunc"])
+_CALLS_PYTHON = ("PyFunc", "PyFuncStateless")
 
 
 def reduce(graph):
     """What pickle makes a copy of the graph from. TypeError for a graph that
     another process cannot have: one with Python functions, or one of a class of
     its own."""
-    meta, state = _state_of(graph)
-    for node in _all_nodes(meta.graph_def):
+    meta = _meta_graph_of(graph)
+    for node in meta_graph.all_nodes(meta.graph_def):
         if node.op in _CALLS_PYTHON:
             raise TypeError(
                 "cannot pickle the graph: its node '%s' (op %s) calls a Python "
                 "function, which a GraphDef does not hold; make the graph anew "
                 "where it is needed, or take the part without tf.py_func by "
                 "tf.graph_util.extract_sub_graph" % (node.name, node.op))
-    return _restored, (meta.SerializeToString(), state)
+    return _made_from, (meta, graph.seed, graph.finalized)
 
 
 def copy(graph):
     """A copy of the graph in this process, which calls the same Python
     functions."""
-    meta, state = _state_of(graph)
-    copied = _made_from(meta, state)
+    copied = _made_from(_meta_graph_of(graph), graph.seed, graph.finalized)
     copied._py_functions = list(graph._py_functions)
     return copied
 
 
-def _state_of(graph):
+def _meta_graph_of(graph):
     if type(graph) is not Graph:
         raise TypeError(
             "cannot pickle or copy a %s: only a tf.Graph itself is made from "
@@ -40,25 +39,15 @@ def _state_of(graph):
     meta.graph_def.CopyFrom(graph._graph_def())
     for key in graph.get_all_collection_keys():
         meta_graph.add_collection_def(meta, key, graph)
-    return meta, {"seed": graph.seed, "finalized": graph.finalized}
+    return meta
 
 
-def _all_nodes(graph_def):
-    yield from graph_def.node
-    for function in graph_def.library.function:
-        yield from function.node_def
-
-
-def _restored(data, state):
-    return _made_from(messages.MetaGraphDef.FromString(data), state)
-
-
-def _made_from(meta, state):
+def _made_from(meta, seed, finalized):
     graph = Graph()
     with graph.as_default():
         meta_graph.import_scoped_meta_graph(
             meta, unbound_inputs_col_name=None)
-    graph.seed = state["seed"]
-    if state["finalized"]:
+    graph.seed = seed
+    if finalized:
         graph.finalize()
     return graph

@@ -3,6 +3,7 @@
 Collections travel as the names of nodes, as numbers and strings, or, for those
 of PROTOS, as messages that describe variables, savers and queue runners.
 """
+import contextlib
 import functools
 import numbers
 import os
@@ -174,13 +175,28 @@ def _copy_graph_def(graph_def, scope, clear_devices, excluded, unbound):
     return out
 
 
+@contextlib.contextmanager
+def naming(what, kinds=(KeyError, ValueError)):
+    """Errors of a graph that is damaged are ValueErrors that begin with
+    `what`."""
+    try:
+        yield
+    except kinds as error:
+        raise ValueError("%s: %s" % (what, error.args[0] if isinstance(
+            error, KeyError) else error)) from error
+
+
+def all_nodes(graph_def):
+    """The nodes of a GraphDef, those in functions too."""
+    yield from graph_def.node
+    for function in graph_def.library.function:
+        yield from function.node_def
+
+
 def _ops_of(graph_def):
     """The names of the ops of a graph's nodes, those in functions too."""
     functions = {f.signature.name for f in graph_def.library.function}
-    used = {node.op for node in graph_def.node}
-    for function in graph_def.library.function:
-        used.update(node.op for node in function.node_def)
-    return sorted(used - functions)
+    return sorted({node.op for node in all_nodes(graph_def)} - functions)
 
 
 def _op_defs(names):
@@ -198,14 +214,11 @@ def _strip_defaults(graph_def, op_list):
     defaults = {op.name: {a.name: a.default_value for a in op.attr
                           if a.HasField("default_value")}
                 for op in op_list.op}
-    bodies = [graph_def.node] + [f.node_def for f
-                                 in graph_def.library.function]
-    for nodes in bodies:
-        for node in nodes:
-            known = defaults.get(node.op, {})
-            for name in [n for n in node.attr if n in known
-                         and node.attr[n] == known[n]]:
-                del node.attr[name]
+    for node in all_nodes(graph_def):
+        known = defaults.get(node.op, {})
+        for name in [n for n in node.attr if n in known
+                     and node.attr[n] == known[n]]:
+            del node.attr[name]
 
 
 def create_meta_graph_def(meta_info_def=None, graph_def=None, saver_def=None,
@@ -430,14 +443,11 @@ def import_scoped_meta_graph(meta_graph_or_file, clear_devices=False,
     for key in sorted(meta_graph_def.collection_def):
         if key != unbound_inputs_col_name and (
                 restore_collections_predicate(key)):
-            try:
+            with naming("Collection %r of the MetaGraphDef does not fit its "
+                        "graph" % key,
+                        (KeyError, ValueError, errors.DataLossError)):
                 _read_collection(graph, key, meta_graph_def.collection_def[key],
                                  scope, known)
-            except (KeyError, ValueError, errors.DataLossError) as error:
-                raise ValueError(
-                    "Collection %r of the MetaGraphDef does not fit its graph: "
-                    "%s" % (key, error.args[0] if isinstance(error, KeyError)
-                            else error)) from error
     return meta_graph_def, scope, elements
 
 
