@@ -115,9 +115,9 @@ INTERNAL = {
     "training.checkpoint_ops": "load_and_remap_matrix",
     "training.warm_start": """get_grouped_variables get_var_info
         infer_var_name warm_start_var_with_vocab""",
-    "training.meta_graph": """add_collection_def create_meta_graph_def
-        proto_functions
-                              import_scoped_meta_graph read_meta_graph_file""",
+    "training.meta_graph": """add_collection_def all_nodes create_meta_graph_def
+                              import_scoped_meta_graph naming proto_functions
+                              read_meta_graph_file""",
     "slim.evaluation": "latest_eval_step_value",
     "training.gradients": """key_of source_of variables_by_tensor
                              variables_read""",
