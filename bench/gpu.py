@@ -97,10 +97,7 @@ class Headrace:
     name = "headrace"
 
     def __init__(self, math, effort):
-        if math == "tf32":
-            os.environ["NVIDIA_TF32_OVERRIDE"] = "1"
-        else:
-            os.environ["NVIDIA_TF32_OVERRIDE"] = "0"
+        os.environ["NVIDIA_TF32_OVERRIDE"] = "1" if math == "tf32" else "0"
         if effort.dry:  # tries of each algorithm are not what is looked for
             os.environ["TF_CUDNN_USE_AUTOTUNE"] = "0"
         sys.path.insert(0, str(HERE))
@@ -243,9 +240,6 @@ class Torch:
     def has_gpu(self):
         return self.device == "cuda"
 
-    def formats(self):
-        return (self.torch.contiguous_format, self.torch.channels_last)
-
     def mobilenet_v1(self):
         nn = self.torch.nn
 
@@ -282,7 +276,7 @@ class Torch:
 
     def best(self, measure):
         """The better of both layouts."""
-        return min((measure(layout) for layout in self.formats()), default=None)
+        return min(measure(layout) for layout in (self.torch.contiguous_format, self.torch.channels_last))
 
     def forward(self, name, batch):
         torch = self.torch
@@ -365,18 +359,17 @@ def promised(gpu):
 
 
 def measure(side, math, args):
-    """Rows of one side, in a process of its own: TF32 is a switch of the process."""
+    """Prints the rows of one side, in a process of its own: TF32 is a switch of the process."""
     effort = Effort(args.dry)
     side = {"headrace": Headrace, "torch": Torch}[side](math, effort)
     if not side.has_gpu() and not args.dry:
-        return []
-    rows = []
+        return
 
     def add(part, what, batch, result):
         if result is None:
             return
-        rows.append({"part": part, "what": what, "batch": batch, "math": math, "runtime": side.name, **result})
-        print(json.dumps(rows[-1]), flush=True)
+        row = {"part": part, "what": what, "batch": batch, "math": math, "runtime": side.name, **result}
+        print(json.dumps(row), flush=True)
 
     if "limits" in args.parts:
         n = effort.matrix
@@ -396,7 +389,6 @@ def measure(side, math, args):
                 add("layers", f"{name} {size}x{size}x{cin} {k}x{k}/{stride} {cout}", batch,
                     {"seconds": side.layer(size, cin, cout, k, stride, batch), "count": count,
                      "multiply_adds": batch * out * out * k * k * cin * cout})
-    return rows
 
 
 def report(rows, gpu):

@@ -197,7 +197,7 @@ def ratio(workers, value):
 
 def bfloat16_ratio(workers):
     """Of the shortest runs in bfloat16; None where they were not measured."""
-    if BFLOAT16 not in workers or OWN_CHOICE not in workers:
+    if BFLOAT16 not in workers:
         return None
     return shortest(workers[BFLOAT16]) / shortest(workers[OWN_CHOICE])
 

@@ -15,6 +15,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tools/packaging"))
 import extension  # noqa: E402
+from relink import output  # noqa: E402
 
 LIMIT = 64 << 20
 LIBRARIES = ("libheadrace.so", "libheadrace_gpu_host.so", "libheadrace_cuda.so", "libtensorflow.so.2")
@@ -34,10 +35,6 @@ export PYTHONPATH="$here${PYTHONPATH:+:$PYTHONPATH}" PYTHONDONTWRITEBYTECODE=1
 export LD_LIBRARY_PATH="$here/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 exec "$here/tests/gpu/run_tests.sh" "$here/lib" "$here/programs" "$python" "$here" "$@"
 """
-
-
-def output(*command):
-    return subprocess.run([str(word) for word in command], check=True, capture_output=True, text=True).stdout
 
 
 def linked_with(path):

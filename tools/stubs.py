@@ -22,6 +22,7 @@ from headrace._typing import (
 '''
 NATIVE = """from headrace._headrace import Operation as _Operation, Tensor as _Tensor
 from headrace._src.framework.dtypes import DType as _DType
+from headrace._src.framework.graph import Graph as _Graph
 from headrace._src.ops.sparse_tensor import SparseTensor as _SparseTensor
 from headrace._src.variables.base import Variable as _Variable
 """
@@ -42,7 +43,8 @@ ATTRS = {"input": "_TensorLike", "int": "_b.int", "float": "_b.float",
 BY_NAME = {"name": "_b.str | None", "dtype": "_DTypeLike", "shape": "_ShapeLike"}
 
 # What functions that are written by hand return: all of a module, but for those
-# with a line of their own. What is not here, or may be several things, is Any.
+# named beside it and those in RESULT and OF_EACH. What is not here, or may be
+# several things, is Any.
 RESULTS = {
     "contrib.layers": ("_Tensor", "repeat stack dropout batch_norm"),
     "contrib.more_layers": ("_Tensor", "bow_encoder dense_to_sparse embed_sequence"),
@@ -61,15 +63,12 @@ RESULTS = {
     "nn.conv": ("_Tensor", """
         fractional_avg_pool fractional_max_pool max_pool_with_argmax"""),
     "nn.losses": ("_Tensor", ""),
-    "ops.array_ops": ("_Tensor", """
-        broadcast_static_shape get_static_value no_op shape_n split unstack
-        where where_v2"""),
+    "ops.array_ops": ("_Tensor", "broadcast_static_shape get_static_value where_v2"),
     "ops.blocks": ("_Tensor", "required_space_to_batch_paddings"),
     "ops.contractions": ("_Tensor", ""),
     "ops.math_ops": ("_Tensor", """
-        abs bessel_i0e bessel_i1e cast div divide erf negative scalar_mul sign
-        square sqrt tanh to_bfloat16 to_double to_float to_int32 to_int64
-        truediv"""),
+        cast div divide scalar_mul to_bfloat16 to_double to_float to_int32
+        to_int64 truediv"""),
     "ops.random_ops": ("_Tensor", "get_seed set_random_seed"),
 }
 RESULT = {
@@ -276,7 +275,7 @@ def native_class(name, cls):
             type_ = MEMBERS.get(member) if name in NODES else None
             lines.append("    %s: %s\n" % (member, type_ or "_t.Any"))
     lines.append("    def __init__(self, *args: _t.Any, **kwargs: _t.Any) -> None: ...\n")
-    if name in ("Message", "MapField", "RepeatedField"):
+    if name in ("Message", "MapField", "RepeatedField", "Variable"):
         lines.append("    def __getattr__(self, name: _b.str) -> _t.Any: ...\n")
     return "".join(lines) + "\n"
 
@@ -301,8 +300,7 @@ def variable_stub(base):
     text = '"""%s"""\nimport builtins as _b\nimport typing as _t\n\n' % (
         inspect.getdoc(base).partition("\n")[0])
     text += "from headrace._headrace import Operation, Tensor\n" + MEMBER_TYPES + "\n"
-    text += native_class("Variable", base.Variable).replace(
-        "    def __init__", "    def __getattr__(self, name: _b.str) -> _t.Any: ...\n    def __init__")
+    text += native_class("Variable", base.Variable)
     return text + "def __getattr__(name: _b.str) -> _t.Any: ...\n"
 
 
@@ -348,7 +346,7 @@ def raw_ops_stub(raw_ops, ops):
 def space_stub(space, module, table, spaces, ops):
     """The stub of a namespace."""
     title = "tf.%s." % space if space else "A dataflow runtime with the interface of TensorFlow 1.x."
-    text = HEAD % title + NATIVE + "from headrace._src.framework.graph import Graph as _Graph\n"
+    text = HEAD % title + NATIVE
     prefix = space + "." if space else ""
     inner = sorted(s[len(prefix):] for s in spaces
                    if s and s.startswith(prefix) and "." not in s[len(prefix):])

@@ -2,13 +2,13 @@
 
 #include <map>
 
-#include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "base/thread_pool.h"
 #include "framework/tuning/algorithm_tuner.h"
 #include "headrace/allocator.h"
 #include "headrace/device.h"
+#include "headrace/mutex.h"
 #include "headrace/resource_mgr.h"
 #include "runtime/memory_plan.h"
 
@@ -134,25 +134,67 @@ Status ExplainMemory(const Run& run, RunToken token, std::string* out) {
   return OkStatus();
 }
 
-// The session's tuner; else one that keeps notes, which `*is_new` says.
-StatusOr<RefPtr<AlgorithmTuner>> FindOrLendTuner(
-    absl::Span<Device* const> devices, bool* is_new) {
-  RefPtr<AlgorithmTuner> tuner;
-  *is_new = !devices.front()
-                 ->resource_manager()
-                 ->Lookup<AlgorithmTuner>(AlgorithmTuner::kContainer,
-                                          AlgorithmTuner::kName, &tuner)
-                 .ok();
-  if (!*is_new) return tuner;
-  HR_ASSIGN_OR_RETURN(tuner, AlgorithmTuner::Create({}));
-  for (Device* d : devices) {
-    d->resource_manager()
-        ->Create<AlgorithmTuner>(AlgorithmTuner::kContainer,
-                                 AlgorithmTuner::kName, tuner)
-        .IgnoreError();  // another thread explains, too
+// The tuners that are lent to sessions, and how many calls use each.
+struct Loans {
+  Mutex mu;
+  std::map<AlgorithmTuner*, int> users GUARDED_BY(mu);
+
+  static Loans* Get() {
+    static Loans* const loans = new Loans;
+    return loans;
   }
-  return tuner;
-}
+};
+
+// The session's tuner; else one that keeps notes, which its devices have until
+// the last call that uses it ends: threads may explain one session at a time.
+class NotingTuner {
+ public:
+  explicit NotingTuner(absl::Span<Device* const> devices) : devices_(devices) {}
+  ~NotingTuner() {
+    Loans* const loans = Loans::Get();
+    MutexLock lock(&loans->mu);
+    const auto it = loans->users.find(tuner_.get());
+    if (it == loans->users.end() || --it->second > 0) return;
+    loans->users.erase(it);
+    for (Device* d : devices_) {
+      d->resource_manager()
+          ->Delete<AlgorithmTuner>(AlgorithmTuner::kContainer,
+                                   AlgorithmTuner::kName)
+          .IgnoreError();
+    }
+  }
+
+  Status Find() {
+    Loans* const loans = Loans::Get();
+    MutexLock lock(&loans->mu);
+    const bool found =
+        devices_.front()
+            ->resource_manager()
+            ->Lookup<AlgorithmTuner>(AlgorithmTuner::kContainer,
+                                     AlgorithmTuner::kName, &tuner_)
+            .ok();
+    if (found) {
+      const auto it = loans->users.find(tuner_.get());
+      if (it != loans->users.end()) ++it->second;  // not the session's own
+      return OkStatus();
+    }
+    HR_ASSIGN_OR_RETURN(tuner_, AlgorithmTuner::Create({}));
+    loans->users[tuner_.get()] = 1;
+    for (Device* d : devices_) {
+      d->resource_manager()
+          ->Create<AlgorithmTuner>(AlgorithmTuner::kContainer,
+                                   AlgorithmTuner::kName, tuner_)
+          .IgnoreError();  // the others have none either
+    }
+    return OkStatus();
+  }
+
+  const AlgorithmTuner* operator->() const { return tuner_.get(); }
+
+ private:
+  const absl::Span<Device* const> devices_;
+  RefPtr<AlgorithmTuner> tuner_;
+};
 
 }  // namespace
 
@@ -162,18 +204,8 @@ StatusOr<std::string> ExplainRun(Session* session,
                                  absl::Span<Node* const> targets,
                                  RunToken token) {
   const std::vector<Device*> devices = session->ListDevices();
-  bool is_new = false;
-  HR_ASSIGN_OR_RETURN(const RefPtr<AlgorithmTuner> tuner,
-                      FindOrLendTuner(devices, &is_new));
-  const auto take_back = absl::MakeCleanup([&] {
-    for (Device* d : devices) {
-      if (!is_new) break;
-      d->resource_manager()
-          ->Delete<AlgorithmTuner>(AlgorithmTuner::kContainer,
-                                   AlgorithmTuner::kName)
-          .IgnoreError();
-    }
-  });
+  NotingTuner tuner(devices);
+  HR_RETURN_IF_ERROR(tuner.Find());
   Run run{session, feeds, fetches, targets, nullptr, {}};
   HR_RETURN_IF_ERROR(run.Prepare());
   pb::RunMetadata metadata;

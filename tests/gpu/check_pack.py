@@ -17,7 +17,6 @@ import check_package  # noqa: E402
 from relink import output  # noqa: E402
 
 PROGRAMS = ("sh", "bash", "env", "realpath", "dirname", "sed", "tr", "tail", "cat", "ls", "ldd")
-ENTER = 'mount -t proc proc "$0/proc" && exec chroot "$0" "$@"'
 NO_GPU = 3
 
 
@@ -27,13 +26,7 @@ def copy_program(root, name):
     to.parent.mkdir(parents=True, exist_ok=True)
     shutil.copy(path, to)
     done = subprocess.run(["ldd", str(path)], capture_output=True, text=True, check=False)  # a script has none
-    for line in done.stdout.splitlines():
-        words = line.split()
-        if "=>" in words and words[2].startswith("/"):
-            library = root / words[2].lstrip("/")
-            if not library.exists():
-                library.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy(words[2], library)
+    check_package.copy_linked(root, done.stdout)
 
 
 def main(pack, work, python):
@@ -49,10 +42,10 @@ def main(pack, work, python):
     for folder in (numpy, numpy.parent / "numpy.libs"):
         if folder.exists():
             shutil.copytree(folder, root / "site" / folder.name, ignore=shutil.ignore_patterns("tests", "__pycache__"))
-    for name in ("libstdc++.so.6", "libgcc_s.so.1"):
-        shutil.copy(output("gcc", f"-print-file-name={name}").strip(), root / "lib/x86_64-linux-gnu" / name)
+    check_package.copy_cxx_runtime(root)
     shutil.copytree(pack, root / "pack", symlinks=True)
-    done = subprocess.run(["/usr/bin/unshare", "-m", "-n", "/bin/sh", "-c", ENTER, str(root), "/usr/bin/bash", "/pack/run", interpreter],
+    done = subprocess.run(["/usr/bin/unshare", "-m", "-n", "/bin/sh", "-c", check_package.ENTER, str(root), "/usr/bin/bash",
+                           "/pack/run", interpreter],
                           env={"PATH": "/usr/sbin:/usr/bin:/bin", "HOME": "/tmp", "PYTHONHOME": "/python", "PYTHONPATH": "/site"},
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     print(done.stdout)

@@ -7,8 +7,8 @@
 #
 # LIB and TESTS are folders with libraries and test programs, PYTHON has NumPy,
 # FILES is the repository's root or a folder with its tests/ and tools/. Status:
-# 0, all of it passed on a GPU; 1, something failed; 3, nothing failed, but
-# nothing ran on a GPU.
+# 0, nothing failed, and what is not listed as NOT RUN passed on a GPU;
+# 1, something failed; 3, nothing failed, but nothing ran on a GPU.
 set -uo pipefail
 lib=$(realpath "$1") tests=$(realpath "$2") python=$3 files=$(realpath "$4")
 shift 4

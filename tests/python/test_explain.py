@@ -1,4 +1,5 @@
 """tf.headrace.explain: what `headrace explain` prints."""
+import concurrent.futures
 import re
 
 import numpy as np
@@ -29,6 +30,15 @@ def test_a_step_that_ran_before():
             session, {"a": [y, x]}, feed)
         assert "\n0 convolutions\n" in tf.headrace.explain(session, x + 1, feed)
         np.testing.assert_array_equal(session.run(y, feed), before)
+
+
+def test_several_threads_at_once():
+    x, y = network()
+    feed = {x: np.ones([2, 20, 20, 4])}
+    with tf.Session() as session, concurrent.futures.ThreadPoolExecutor(8) as threads:
+        calls = [threads.submit(tf.headrace.explain, session, y, feed) for _ in range(64)]
+        for call in calls:
+            assert "\n1 convolutions\n" in call.result()
 
 
 @needs_program

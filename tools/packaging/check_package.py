@@ -81,6 +81,22 @@ def check_tarball(tarball, root, work):
     print(f"bin/headrace: works, {len(ops)} ops", flush=True)
 
 
+def copy_linked(root, ldd_output):
+    """Copies the libraries that ldd found to where they lie."""
+    for line in ldd_output.splitlines():
+        words = line.split()
+        if "=>" in words and words[2].startswith("/"):
+            target = root / words[2].lstrip("/")
+            if not target.exists():
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(words[2], target)
+
+
+def copy_cxx_runtime(root):
+    for name in ("libstdc++.so.6", "libgcc_s.so.1"):
+        shutil.copy(output("gcc", f"-print-file-name={name}").strip(), root / "lib/x86_64-linux-gnu" / name)
+
+
 def install_interpreter(root, python):
     """The interpreter of `python`, with what its own modules are linked with. Returns its path inside the root."""
     prefix, executable, version = output(str(python), "-c", "import os, sys; print(sys.base_prefix, os.path.realpath("
@@ -91,13 +107,7 @@ def install_interpreter(root, python):
     (root / "python/bin").mkdir(parents=True)
     shutil.copy(executable, root / "python/bin/python")
     for path in [executable, *glob.glob(f"{library}/lib-dynload/*.so")]:
-        for line in output("ldd", path).splitlines():
-            words = line.split()
-            if "=>" in words and words[2].startswith("/"):
-                target = root / words[2].lstrip("/")
-                if not target.exists():
-                    target.parent.mkdir(parents=True, exist_ok=True)
-                    shutil.copy(words[2], target)
+        copy_linked(root, output("ldd", path))
     return "/python/bin/python"
 
 
@@ -106,8 +116,7 @@ def check_wheel(wheel, root, python):
     site = root / "site"
     run(python, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--only-binary=:all:", "--target", site, wheel,
         "pillow")
-    for name in ("libstdc++.so.6", "libgcc_s.so.1"):  # NumPy's
-        shutil.copy(output("gcc", f"-print-file-name={name}").strip(), root / "lib/x86_64-linux-gnu" / name)
+    copy_cxx_runtime(root)  # NumPy's
     shutil.copy(CLIENTS / "client.py", root)
     paths = {"PYTHONHOME": "/python", "PYTHONPATH": "/site"}
     expect_42(wheel.name, in_root(root, inside, "/client.py", **paths))

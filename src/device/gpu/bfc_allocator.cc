@@ -14,9 +14,19 @@ constexpr size_t kFirstRegion = 2 << 20;
 
 }  // namespace
 
-BfcAllocator::BfcAllocator(std::string name, Source source, Limits limits)
+bool LiesIn(const std::map<char*, size_t>& regions, const void* address) {
+  char* const at = static_cast<char*>(const_cast<void*>(address));
+  auto region = regions.upper_bound(at);
+  if (region == regions.begin()) return false;
+  --region;
+  return at < region->first + region->second;
+}
+
+BfcAllocator::BfcAllocator(std::string name, Source source, Limits limits,
+                           bool refusal_is_final)
     : name_(std::move(name)),
       source_(std::move(source)),
+      refusal_is_final_(refusal_is_final),
       limits_(limits),
       next_region_(kFirstRegion) {}
 
@@ -28,30 +38,22 @@ void* BfcAllocator::AllocateRaw(size_t bytes) {
   if (bytes > (size_t{1} << 60)) return nullptr;
   const size_t rounded =
       std::max(kPiece, (bytes + kPiece - 1) / kPiece * kPiece);
-  {
+  const auto take = [&]() -> void* {
     MutexLock lock(&mu_);
     if (void* const p = Take(rounded)) return p;
-    if (Grow(rounded)) return Take(rounded);
-  }
-  {
+    return Grow(rounded) ? Take(rounded) : nullptr;
+  };
+  const auto may_retry = [&] {
     MutexLock lock(&retry_mu_);
-    if (retry_ == nullptr || !retry_()) {
-      LogRefusal(bytes);
-      return nullptr;
-    }
+    return retry_ != nullptr && retry_();
+  };
+  void* p = take();
+  if (p == nullptr && may_retry()) p = take();
+  if (p == nullptr && refusal_is_final_) {
+    HR_LOG(WARNING) << name_ << " has no memory for " << bytes
+                    << " bytes: " << DescribeFree();
   }
-  {
-    MutexLock lock(&mu_);
-    if (void* const p = Take(rounded)) return p;
-    if (Grow(rounded)) return Take(rounded);
-  }
-  LogRefusal(bytes);
-  return nullptr;
-}
-
-void BfcAllocator::LogRefusal(size_t bytes) const {
-  HR_LOG(WARNING) << name_ << " has no memory for " << bytes
-                  << " bytes: " << DescribeFree();
+  return p;
 }
 
 void* BfcAllocator::Take(size_t bytes) {
@@ -199,12 +201,8 @@ void BfcAllocator::ResetPeak() {
 }
 
 bool BfcAllocator::Owns(const void* address) const {
-  char* const at = static_cast<char*>(const_cast<void*>(address));
   MutexLock lock(&mu_);
-  auto region = regions_.upper_bound(at);
-  if (region == regions_.begin()) return false;
-  --region;
-  return at < region->first + region->second;
+  return LiesIn(regions_, address);
 }
 
 std::string BfcAllocator::DescribeFree() const {

@@ -22,6 +22,9 @@
 
 namespace headrace::gpu {
 
+// True if `address` lies in one of the regions, given by address: bytes.
+bool LiesIn(const std::map<char*, size_t>& regions, const void* address);
+
 class BfcAllocator : public Allocator {
  public:
   struct Source {
@@ -33,13 +36,16 @@ class BfcAllocator : public Allocator {
     bool allow_growth = false;
   };
 
-  BfcAllocator(std::string name, Source source, Limits limits);
+  // `refusal_is_final`: who asks cannot do without, so a refusal is logged.
+  BfcAllocator(std::string name, Source source, Limits limits,
+               bool refusal_is_final = true);
   // Gives the regions back, whatever is in use.
   ~BfcAllocator() override;
 
   std::string Name() const override { return name_; }
-  // Null if there is no piece, and no region for one; then a line in the log
-  // says what is free, and why the source refuses. Size 0 gets a piece too.
+  // Null if there is no piece, and no region for one. If that is final, a line
+  // in the log says what is free, and why the source refuses. Size 0 gets a
+  // piece too.
   void* AllocateRaw(size_t bytes) override;
   void DeallocateRaw(void* ptr, size_t bytes) override;
   AllocatorStats GetStats() const override;
@@ -81,12 +87,12 @@ class BfcAllocator : public Allocator {
   bool Grow(size_t bytes) REQUIRES(mu_);
   void ReleaseRegion(char* region) REQUIRES(mu_);
   void ReleaseUnused() REQUIRES(mu_);
-  void LogRefusal(size_t bytes) const;
   // Joins a free chunk with its free neighbours. Returns the joined one.
   Chunks::iterator Join(Chunks::iterator c) REQUIRES(mu_);
 
   const std::string name_;
   const Source source_;
+  const bool refusal_is_final_;
   Mutex retry_mu_;  // held while retry_ runs; before mu_
   std::function<bool()> retry_ GUARDED_BY(retry_mu_);
   mutable Mutex mu_;

@@ -7,6 +7,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "base/log.h"
 #include "device/gpu/activation.h"
 #include "device/gpu/gpu_runtime.h"
 #include "headrace/device_factory.h"
@@ -63,7 +64,11 @@ class GpuDevice : public Device, public GpuContext {
     const Status s =
         Tensor::Allocate(runtime_->pinned_allocator(), device.dtype(),
                          device.shape(), &made, Tensor::kHeap);
-    if (!s.ok()) return done(s);
+    if (!s.ok()) {
+      HR_LOG(WARNING) << s.message() << "; "
+                      << runtime_->pinned_allocator()->DescribeFree();
+      return done(s);
+    }
     *host = made;
     runtime_->CopyToHost(device, made, std::move(done));
   }

@@ -705,6 +705,33 @@ TEST_F(GpuDeviceTest, MemoryThatTheDriverRefusesIsTheRunsFailure) {
   EXPECT_EQ(Run({{"n:0", Tensor::Scalar(1000)}}, {}, {"go"}), OkStatus());
 }
 
+// Feeds are copied without it, which is no news; fetches are not.
+TEST_F(GpuDeviceTest, PinnedMemoryThatIsRefusedIsAFetchsFailure) {
+  Executor(0)->SetBeforeAllocation([](const std::string& what, size_t) {
+    return what == "AllocatePinned"
+               ? errors::ResourceExhausted("the driver refuses")
+               : OkStatus();
+  });
+  ASSERT_EQ(Load(R"(
+      n: Placeholder dtype=int32
+      x: Placeholder dtype=float
+      y: TestGpuScaleAdd x x @/gpu:0
+      big: TestGpuOnes n @/gpu:0)"),
+            OkStatus());
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(Run({{"x:0", Numbers(TensorShape({3000}), 1)}}, {}, {"y"}),
+            OkStatus());
+  const std::string log_of_feed = testing::internal::GetCapturedStderr();
+  EXPECT_FALSE(absl::StrContains(log_of_feed, "the driver refuses"))
+      << log_of_feed;
+  testing::internal::CaptureStderr();
+  ExpectError(Run({{"n:0", Tensor::Scalar(1000)}}, {"big:0"}, {}),
+              absl::StatusCode::kResourceExhausted, {"4000 bytes wanted"});
+  const std::string log = testing::internal::GetCapturedStderr();
+  EXPECT_TRUE(absl::StrContains(log, "the device said: the driver refuses"))
+      << log;
+}
+
 TEST_F(GpuDeviceTest, LimitsAreKept) {
   const char* const graph = R"(
       n: Placeholder dtype=int32

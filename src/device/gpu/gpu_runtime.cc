@@ -64,6 +64,16 @@ StatusOr<BfcAllocator::Limits> LimitsOf(StreamExecutor* executor,
   return limits;
 }
 
+// A copy in pinned memory; false if there is none for it.
+bool PinnedCopy(Allocator* pinned, const void* data, DataType dtype,
+                const TensorShape& shape, Tensor* out) {
+  if (!Tensor::Allocate(pinned, dtype, shape, out, Tensor::kHeap).ok()) {
+    return false;
+  }
+  std::memcpy(out->raw_data(), data, out->TotalBytes());
+  return true;
+}
+
 }  // namespace
 
 const std::string& CurrentNode() {
@@ -106,7 +116,8 @@ StatusOr<std::shared_ptr<GpuRuntime>> GpuRuntime::Get(
                              [executor](void* region, size_t bytes) {
                                executor->DeallocatePinned(region, bytes);
                              }},
-        BfcAllocator::Limits{int64_t{1} << 36, /*allow_growth=*/true});
+        BfcAllocator::Limits{int64_t{1} << 36, /*allow_growth=*/true},
+        /*refusal_is_final=*/false);
   } else {
     gpu.device_allocator->SetLimits(limits);
   }
@@ -163,13 +174,10 @@ GpuRuntime::~GpuRuntime() {
 Tensor GpuRuntime::Pinned(const Tensor& host) {
   if (pinned_allocator_->Owns(host.raw_data())) return host;
   Tensor pinned;
-  if (!Tensor::Allocate(pinned_allocator_, host.dtype(), host.shape(), &pinned,
-                        Tensor::kHeap)
-           .ok()) {
-    return host;
-  }
-  std::memcpy(pinned.raw_data(), host.raw_data(), host.TotalBytes());
-  return pinned;
+  return PinnedCopy(pinned_allocator_, host.raw_data(), host.dtype(),
+                    host.shape(), &pinned)
+             ? pinned
+             : host;
 }
 
 Status GpuRuntime::QueueToDevice(const void* host, DeviceMemoryBase device,
@@ -210,11 +218,8 @@ Status GpuRuntime::CopyToDeviceAndWait(const Tensor& host,
     const size_t n = std::min(kPiece, bytes - at);
     const char* from = static_cast<const char*>(host.raw_data()) + at;
     Tensor pinned;
-    if (Tensor::Allocate(pinned_allocator_, DT_UINT8,
-                         TensorShape({static_cast<int64_t>(n)}), &pinned,
-                         Tensor::kHeap)
-            .ok()) {
-      std::memcpy(pinned.raw_data(), from, n);
+    if (PinnedCopy(pinned_allocator_, from, DT_UINT8,
+                   TensorShape({static_cast<int64_t>(n)}), &pinned)) {
       from = static_cast<const char*>(pinned.raw_data());
     }
     {

@@ -47,6 +47,19 @@ Status CheckResults(const OpKernelContext& ctx,
   return OkStatus();
 }
 
+void EndCallKernel(OpKernelContext* ctx, const Status& s,
+                   std::vector<Tensor> results,
+                   const AsyncOpKernel::DoneCallback& done) {
+  if (s.ok()) {
+    for (size_t i = 0; i < results.size(); ++i) {
+      ctx->set_output(static_cast<int>(i), std::move(results[i]));
+    }
+  } else {
+    ctx->CtxFailure(s);
+  }
+  done();
+}
+
 void CallForOutputs(OpKernelContext* ctx, const FunctionRuntime::Function& f,
                     std::vector<Tensor> args,
                     AsyncOpKernel::DoneCallback done) {
@@ -54,15 +67,7 @@ void CallForOutputs(OpKernelContext* ctx, const FunctionRuntime::Function& f,
   ctx->functions()->Call(f, ctx->op_kernel(), std::move(args),
                          [ctx, done = std::move(done)](
                              const Status& s, std::vector<Tensor> results) {
-                           if (s.ok()) {
-                             for (size_t i = 0; i < results.size(); ++i) {
-                               ctx->set_output(static_cast<int>(i),
-                                               std::move(results[i]));
-                             }
-                           } else {
-                             ctx->CtxFailure(s);
-                           }
-                           done();
+                           EndCallKernel(ctx, s, std::move(results), done);
                          });
 }
 

@@ -39,6 +39,12 @@ std::vector<Tensor> CopyInputs(OpKernelContext* ctx, int begin);
 Status CheckResults(const OpKernelContext& ctx,
                     const FunctionRuntime::Function& f);
 
+// Ends a kernel that called a function: sets its outputs to the results, or its
+// failure.
+void EndCallKernel(OpKernelContext* ctx, const Status& s,
+                   std::vector<Tensor> results,
+                   const AsyncOpKernel::DoneCallback& done);
+
 // Calls `f` and sets the kernel's outputs to its results.
 void CallForOutputs(OpKernelContext* ctx, const FunctionRuntime::Function& f,
                     std::vector<Tensor> args, AsyncOpKernel::DoneCallback done);

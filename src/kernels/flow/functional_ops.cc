@@ -53,7 +53,7 @@ class RemoteCallOp : public FunctionCallKernel {
     CopyBetween(ctx->device(), f->device(), CopyInputs(ctx, 1),
                 [ctx, f, done = std::move(done)](const Status& s,
                                                  std::vector<Tensor> args) {
-                  if (!s.ok()) return End(ctx, s, {}, done);
+                  if (!s.ok()) return EndCallKernel(ctx, s, {}, done);
                   CallThere(ctx, *f, std::move(args), done);
                 });
   }
@@ -66,20 +66,12 @@ class RemoteCallOp : public FunctionCallKernel {
         f, ctx->op_kernel(), std::move(args),
         [ctx, there = f.device(), done](const Status& s,
                                         std::vector<Tensor> results) {
-          if (!s.ok()) return End(ctx, s, {}, done);
+          if (!s.ok()) return EndCallKernel(ctx, s, {}, done);
           CopyBetween(there, ctx->device(), std::move(results),
                       [ctx, done](const Status& s, std::vector<Tensor> here) {
-                        End(ctx, s, std::move(here), done);
+                        EndCallKernel(ctx, s, std::move(here), done);
                       });
         });
-  }
-  static void End(OpKernelContext* ctx, const Status& s,
-                  std::vector<Tensor> results, const DoneCallback& done) {
-    if (!s.ok()) ctx->CtxFailure(s);
-    for (size_t i = 0; i < results.size(); ++i) {
-      ctx->set_output(static_cast<int>(i), std::move(results[i]));
-    }
-    done();
   }
 
   NameAttrList f_;

@@ -154,24 +154,29 @@ StatusOr<ConvAlgorithm> ConvAutotuner::Choose(
       chosen != nullptr || !options_.measure || measure != nullptr;
   if (chosen == nullptr) chosen = fitting[0];
   if (!is_final) return *chosen;
-  if (recent_.size() == kRecent) recent_.erase(recent_.begin());
-  recent_.emplace_back(key, *chosen);
+  Remember(key, *chosen);
   return *chosen;
+}
+
+void ConvAutotuner::Remember(const ConvKey& key, const ConvAlgorithm& a) {
+  if (recent_.size() == kRecent) recent_.erase(recent_.begin());
+  recent_.emplace_back(key, a);
 }
 
 void ConvAutotuner::Take(const ConvKey& key, const ConvAlgorithm& a) {
   MutexLock lock(&mu_);
   std::erase_if(recent_, [&](const auto& r) { return r.first == key; });
-  if (recent_.size() == kRecent) recent_.erase(recent_.begin());
-  recent_.emplace_back(key, a);
+  Remember(key, a);
 }
 
 void ConvAutotuner::Refuse(const ConvKey& key) {
   MutexLock lock(&mu_);
   refused_.push_back(key);
+  refuses_.store(true, std::memory_order_release);
 }
 
 bool ConvAutotuner::IsRefused(const ConvKey& key) const {
+  if (!refuses_.load(std::memory_order_acquire)) return false;
   MutexLock lock(&mu_);
   return std::find(refused_.begin(), refused_.end(), key) != refused_.end();
 }

@@ -8,6 +8,7 @@
 #ifndef HEADRACE_KERNELS_GPU_CONV_AUTOTUNE_H_
 #define HEADRACE_KERNELS_GPU_CONV_AUTOTUNE_H_
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -86,6 +87,8 @@ class ConvAutotuner {
   const ConvAlgorithm* Known(const ConvKey& key,
                              const std::vector<const ConvAlgorithm*>& fitting)
       REQUIRES(mu_);
+  // Puts it into recent_, instead of the oldest if there are too many.
+  void Remember(const ConvKey& key, const ConvAlgorithm& a) REQUIRES(mu_);
 
   const Options options_;
   Env* const env_;
@@ -94,6 +97,7 @@ class ConvAutotuner {
   // Problems of which no algorithm could be measured.
   std::vector<ConvKey> failed_ GUARDED_BY(mu_);
   std::vector<ConvKey> refused_ GUARDED_BY(mu_);
+  std::atomic<bool> refuses_{false};  // refused_ is not empty
   // What was chosen last, for the kernels that ask again and again.
   std::vector<std::pair<ConvKey, ConvAlgorithm>> recent_ GUARDED_BY(mu_);
   Status file_status_ GUARDED_BY(mu_);

@@ -127,7 +127,7 @@ Status ConvLauncher::RunGemm(const ConvEnvironment& env, const ConvCall& call,
   GemmProblem p = GemmProblem::Dense(call.dtype, m, n, k);
   if (call.tail == nullptr) return multiply(p, *call.input, *call.filter, {});
   const FusedTail& tail = *call.tail;
-  const bool fuses = tail.blas_knows && call.scale == nullptr &&
+  const bool fuses = tail.blas_knows() && call.scale == nullptr &&
                      call.wide_bias == nullptr && call.addend == nullptr;
   p.has_bias = fuses && call.bias != nullptr;
   p.activation = fuses ? tail.blas : GpuActivation::kNone;
@@ -201,7 +201,7 @@ struct ConvLauncher::DnnProblem {
   }
   // Gives Dnn the tail, if it can have it.
   bool Fuse(const ConvEnvironment& env, const ConvCall& call) {
-    if (call.tail == nullptr || !call.tail->blas_knows ||
+    if (call.tail == nullptr || !call.tail->blas_knows() ||
         call.scale != nullptr || call.wide_bias != nullptr ||
         (call.addend != nullptr && reorders)) {
       return false;
@@ -224,18 +224,18 @@ struct ConvLauncher::DnnProblem {
 
 Status ConvLauncher::RunDnn(const ConvEnvironment& env, const ConvCall& call,
                             std::string* algorithm) {
-  std::vector<bool> layouts = {call.format == DataFormat::kNCHW ||
-                               !env.dnn->PrefersNhwc(call.dtype)};
-  if (!layouts[0]) layouts.push_back(true);
+  const bool only_nchw =
+      call.format == DataFormat::kNCHW || !env.dnn->PrefersNhwc(call.dtype);
   Status first;
-  for (const bool nchw : layouts) {
+  for (const bool nchw : {false, true}) {
+    if (only_nchw && !nchw) continue;
     for (const bool fuses : {true, false}) {
       DnnProblem problem(env, call, nchw);
       if (fuses && !problem.Fuse(env, call)) continue;
       const bool is_last = nchw && !fuses;
       const ConvKey key = KeyOf(env, problem.p);
       if (!is_last && env.tuner->IsRefused(key)) continue;
-      const Status s = RunDnnAs(env, call, problem, algorithm);
+      const Status s = RunDnnAs(env, call, key, problem, algorithm);
       if (s.ok()) return s;
       if (first.ok()) first = s;
       // Another way needs no less memory, and a stream that failed stays so.
@@ -255,7 +255,7 @@ Status ConvLauncher::RunDnn(const ConvEnvironment& env, const ConvCall& call,
 }
 
 Status ConvLauncher::RunDnnAs(const ConvEnvironment& env, const ConvCall& call,
-                              const DnnProblem& problem,
+                              const ConvKey& key, const DnnProblem& problem,
                               std::string* algorithm) {
   const ConvSizes& s = call.sizes;
   const bool forward = call.kind == ConvKind::kForward;
@@ -326,7 +326,7 @@ Status ConvLauncher::RunDnnAs(const ConvEnvironment& env, const ConvCall& call,
   buffers.output = DeviceMemoryBase(output);
   if (p.has_bias) buffers.bias = DeviceMemoryBase(*call.bias);
   if (p.has_addend) buffers.addend = DeviceMemoryBase(*call.addend);
-  HR_RETURN_IF_ERROR(Convolve(env, p, buffers, algorithm));
+  HR_RETURN_IF_ERROR(Convolve(env, key, buffers, algorithm));
 
   // What the caller wants, out of what Dnn made.
   if (forward) {
@@ -431,10 +431,10 @@ Status Compare(const ConvEnvironment& env, const Tensor& want,
 
 }  // namespace
 
-Status ConvLauncher::Convolve(const ConvEnvironment& env,
-                              const ConvProblem& problem,
+Status ConvLauncher::Convolve(const ConvEnvironment& env, const ConvKey& key,
                               const ConvBuffers& buffers,
                               std::string* algorithm) const {
+  const ConvProblem& problem = key.problem;
   const int64_t limit = env.scratch()->MemoryLimit();
   const DeviceMemoryBase written =
       problem.kind == ConvKind::kForward         ? buffers.output
@@ -472,7 +472,6 @@ Status ConvLauncher::Convolve(const ConvEnvironment& env,
     }
     return std::max(best, 1.0);
   };
-  const ConvKey key = KeyOf(env, problem);
   const auto run = [&](const ConvAlgorithm& a) {
     const std::unique_ptr<ScratchAllocator> scratch = env.scratch();
     return env.dnn->Convolve(env.stream, problem, a, buffers, scratch.get());

@@ -84,11 +84,12 @@ class ConvLauncher {
   Status RunDnn(const ConvEnvironment& env, const ConvCall& call,
                 std::string* algorithm);
   Status RunDnnAs(const ConvEnvironment& env, const ConvCall& call,
-                  const DnnProblem& problem, std::string* algorithm);
+                  const ConvKey& key, const DnnProblem& problem,
+                  std::string* algorithm);
   // The filter in the layout; kept if it is the constant.
   Status FilterIn(const ConvEnvironment& env, const ConvCall& call,
                   FilterLayout layout, Tensor* out);
-  Status Convolve(const ConvEnvironment& env, const ConvProblem& problem,
+  Status Convolve(const ConvEnvironment& env, const ConvKey& key,
                   const ConvBuffers& buffers, std::string* algorithm) const;
 
   Mutex mu_;

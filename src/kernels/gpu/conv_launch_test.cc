@@ -360,7 +360,6 @@ TEST_F(ConvLaunchTest, DnnFusesWhatItCan) {
   FusedTail tail;
   tail.has_bias = true;
   tail.tail = Tail::kRelu;
-  tail.blas = GpuActivation::kRelu;
   call.tail = &tail;
   struct {
     bool fuses, knows, addend, nhwc;
@@ -376,7 +375,7 @@ TEST_F(ConvLaunchTest, DnnFusesWhatItCan) {
                  << t.fuses << t.knows << t.addend << t.nhwc);
     dnn_.fuses = t.fuses;
     dnn_.prefers_nhwc = t.nhwc;
-    tail.blas_knows = t.knows;
+    tail.blas = t.knows ? GpuActivation::kRelu : GpuActivation::kNone;
     call.bias = &bias;
     call.addend = t.addend ? &addend : nullptr;
     stream_.launches.clear();
@@ -403,7 +402,6 @@ TEST_F(ConvLaunchTest, GoesAnotherWayWhereDnnDoesNot) {
   tail.has_bias = true;
   tail.tail = Tail::kRelu;
   tail.blas = GpuActivation::kRelu;
-  tail.blas_knows = true;
   const auto nhwc = [](const ConvProblem& p, const ConvAlgorithm&) {
     return p.layout == DataLayout::kNHWC;
   };

@@ -17,7 +17,7 @@ Status Multiply(OpKernelContext* ctx, GemmProblem p, const Tensor& a,
   if (c->NumElements() == 0) return OkStatus();
   HR_ASSIGN_OR_RETURN(Blas * blas, gpu->executor()->blas());
   p.math = gpu->math_mode();
-  const bool fuses = tail.blas_knows;
+  const bool fuses = tail.blas_knows();
   p.has_bias = fuses && bias != nullptr;
   p.activation = fuses ? tail.blas : GpuActivation::kNone;
   KernelScratch scratch(ctx);

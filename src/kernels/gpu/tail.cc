@@ -59,7 +59,6 @@ Status FusedTail::Set(const FusedOps& fused,
   }
   tail = known->tail;
   blas = known->activation;
-  blas_knows = blas != GpuActivation::kNone;
   return OkStatus();
 }
 

@@ -18,9 +18,13 @@ struct FusedTail {
        has_add = false;
   Tail tail = Tail::kNone;
   float alpha = 0.2f, epsilon = 0.0001f;
-  // Whether Blas and Dnn have the activation, and its name there.
-  bool blas_knows = true;
+  // The activation's name for Blas and Dnn.
   GpuActivation blas = GpuActivation::kNone;
+
+  // Whether they have it.
+  bool blas_knows() const {
+    return tail == Tail::kNone || blas != GpuActivation::kNone;
+  }
 
   // From the attrs of a fused node whose args start at input 2. Unimplemented
   // for activations that have no kernel here.

@@ -9,6 +9,7 @@
 
 #include "absl/strings/numbers.h"
 #include "base/exceptions.h"
+#include "device/gpu/bfc_allocator.h"
 #include "device/gpu/blas.h"
 #include "device/gpu/dnn.h"
 #include "device/gpu/gpu_runtime.h"
@@ -394,12 +395,8 @@ class HostExecutorImpl : public HostExecutor {
     std::free(memory);
   }
   bool IsPinned(const void* address) override {
-    char* const at = static_cast<char*>(const_cast<void*>(address));
     MutexLock lock(&pinned_mu_);
-    auto next = pinned_.upper_bound(at);
-    if (next == pinned_.begin()) return false;
-    --next;
-    return at < next->first + next->second;
+    return LiesIn(pinned_, address);
   }
   Status MemoryUsage(int64_t* free, int64_t* total) override {
     *total = memory_.total();
