@@ -11,6 +11,7 @@
 #include "headrace/device.h"
 #include "headrace/resource_mgr.h"
 #include "runtime/memory_plan.h"
+#include "session/device_resources.h"
 
 namespace headrace {
 namespace {
@@ -145,12 +146,8 @@ StatusOr<RefPtr<AlgorithmTuner>> FindOrLendTuner(
                  .ok();
   if (!*is_new) return tuner;
   HR_ASSIGN_OR_RETURN(tuner, AlgorithmTuner::Create({}));
-  for (Device* d : devices) {
-    d->resource_manager()
-        ->Create<AlgorithmTuner>(AlgorithmTuner::kContainer,
-                                 AlgorithmTuner::kName, tuner)
-        .IgnoreError();  // another thread explains, too
-  }
+  // A device has one if another thread explains, too.
+  for (Device* d : devices) ShareWith(d, tuner);
   return tuner;
 }
 
