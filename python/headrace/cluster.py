@@ -166,22 +166,18 @@ class _Meeting:
         _write(os.path.join(self._file(job), str(self._rank)), address)
         answered = None
         while True:
-            tokens = self._tokens()
-            if self._rank == 0 and tokens != answered:
-                _write(self._file("answer"), json.dumps(
-                    {"job": job, "tokens": dict(enumerate(tokens))}))
-                answered = tokens
+            if self._rank == 0:
+                tokens = self._tokens()
+                if tokens != answered:
+                    _write(self._file("answer"), json.dumps(
+                        {"job": job, "tokens": dict(enumerate(tokens))}))
+                    answered = tokens
             found = [_read(os.path.join(self._file(job), str(r)))
                      for r in range(self._size)]
             if None not in found:
                 return found
             self._wait("ranks %s" % [r for r, a in enumerate(found)
                                      if a is None])
-
-
-def _meet(folder, rank, size, address, timeout=60):
-    """All addresses by rank."""
-    return _Meeting(folder, rank, size, timeout).addresses(address)
 
 
 def mpi(jobs, program, folder=None, host=None, collectives=None):
@@ -204,7 +200,8 @@ def mpi(jobs, program, folder=None, host=None, collectives=None):
     elif name:
         folder = os.path.join(folder, name)
     host = host or socket.gethostname()
-    addresses = _meet(folder, rank, size, "%s:%d" % (host, free_port()))
+    meeting = _Meeting(folder, rank, size, timeout=60)
+    addresses = meeting.addresses("%s:%d" % (host, free_port()))
     cluster = {job: [] for job in jobs}
     for (job, _), address in zip(tasks, addresses):
         cluster[job].append(address)

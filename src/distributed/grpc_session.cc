@@ -6,7 +6,6 @@
 #include <atomic>
 #include <utility>
 
-#include "absl/strings/strip.h"
 #include "base/wait_hook.h"
 #include "distributed/master.h"
 #include "distributed/remote_device.h"
@@ -71,15 +70,21 @@ class RemoteCallable : public Session::Prepared {
   std::vector<Node*> targets;
 };
 
+// Of a target.
+struct FoundMaster {
+  std::shared_ptr<MasterInterface> master;
+  std::shared_ptr<RpcChannel> channel;  // null: it is of this process
+};
+
 class GrpcSession : public Session {
  public:
   GrpcSession(const pb::ConfigProto& config, std::string target,
-              std::shared_ptr<MasterInterface> master,
-              std::shared_ptr<Graph> graph)
+              FoundMaster found, std::shared_ptr<Graph> graph)
       : Session(std::move(graph)),
         config_(config),
         target_(std::move(target)),
-        master_(std::move(master)) {}
+        master_(std::move(found.master)),
+        channel_(std::move(found.channel)) {}
 
   ~GrpcSession() override { Close().IgnoreError(); }
 
@@ -332,19 +337,13 @@ class GrpcSession : public Session {
   // Unimplemented if the master is TensorFlow's, which would ignore `what`, a
   // setting of Headrace.
   Status CheckMasterTakes(const CallOptions& options, const char* what) {
-    if (master_takes_settings_ || FindLocalMaster(target_) != nullptr) {
-      return OkStatus();
-    }
-    std::shared_ptr<RpcChannel> channel;
-    HR_RETURN_IF_ERROR(MoveTo(
-        NewRpcChannel(std::string(absl::StripPrefix(target_, "grpc://"))),
-        &channel));
+    if (channel_ == nullptr || master_takes_settings_) return OkStatus();
     CallOptions call = options;
     call.wait_for_ready = true;
     WireBytes ignored;
     const Status s =
-        channel->Call(kDescribeWaitsMethod, ToWire(pb::DescribeWaitsRequest()),
-                      call, &ignored);
+        channel_->Call(kDescribeWaitsMethod, ToWire(pb::DescribeWaitsRequest()),
+                       call, &ignored);
     if (errors::IsUnimplemented(s)) {
       return errors::Unimplemented(what, ": the master at ", target_,
                                    " is no server of Headrace, and would "
@@ -458,6 +457,7 @@ class GrpcSession : public Session {
   const pb::ConfigProto config_;
   const std::string target_;
   const std::shared_ptr<MasterInterface> master_;
+  const std::shared_ptr<RpcChannel> channel_;  // null: of this process
   CancellationManager closing_;
   std::atomic<bool> master_takes_settings_{false};  // it has said so
   Mutex mu_;  // held while the graph is sent
@@ -468,16 +468,14 @@ class GrpcSession : public Session {
   std::vector<std::unique_ptr<Device>> devices_ GUARDED_BY(mu_);
 };
 
-StatusOr<std::shared_ptr<MasterInterface>> FindMaster(
-    const std::string& target) {
+StatusOr<FoundMaster> FindMaster(const std::string& target) {
   if (std::shared_ptr<Master> local = FindLocalMaster(target)) {
-    return std::shared_ptr<MasterInterface>(std::move(local));
+    return FoundMaster{std::move(local), nullptr};
   }
-  const std::string address(absl::StripPrefix(target, "grpc://"));
+  const std::string address = AddressOf(target);
   HR_ASSIGN_OR_RETURN(std::shared_ptr<RpcChannel> channel,
                       NewRpcChannel(address));
-  return std::shared_ptr<MasterInterface>(
-      NewRemoteMaster(std::move(channel), address));
+  return FoundMaster{NewRemoteMaster(channel, address), std::move(channel)};
 }
 
 }  // namespace
@@ -485,21 +483,19 @@ StatusOr<std::shared_ptr<MasterInterface>> FindMaster(
 StatusOr<std::unique_ptr<Session>> NewGrpcSession(
     const pb::ConfigProto& config, const std::string& target,
     std::shared_ptr<Graph> graph) {
-  HR_ASSIGN_OR_RETURN(std::shared_ptr<MasterInterface> master,
-                      FindMaster(target));
+  HR_ASSIGN_OR_RETURN(FoundMaster found, FindMaster(target));
   return std::unique_ptr<Session>(std::make_unique<GrpcSession>(
-      config, target, std::move(master), std::move(graph)));
+      config, target, std::move(found), std::move(graph)));
 }
 
 Status ResetGrpcSessions(const std::string& target,
                          const std::vector<std::string>& containers) {
-  HR_ASSIGN_OR_RETURN(std::shared_ptr<MasterInterface> master,
-                      FindMaster(target));
+  HR_ASSIGN_OR_RETURN(const FoundMaster found, FindMaster(target));
   pb::ResetRequest request;
   for (const std::string& c : containers) request.add_container(c);
   CallOptions options;
   options.timeout = kResetTimeout;
-  return master->Reset(options, request);
+  return found.master->Reset(options, request);
 }
 
 }  // namespace headrace

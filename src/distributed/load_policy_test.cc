@@ -10,6 +10,7 @@
 #include "absl/strings/str_replace.h"
 #include "base/env.h"
 #include "distributed/master.h"
+#include "distributed/server_test_util.h"
 #include "distributed/task_server.h"
 #include "framework/op/tensor_proto.h"
 #include "graph/graph_test_util.h"
@@ -321,13 +322,8 @@ TEST_F(LoadPolicyTest, MalformedNodes) {
 // Over a server: the file's name is fed, so that only a run can see it.
 TEST_F(LoadPolicyTest, AServerReadsInItsFolders) {
   setenv("HEADRACE_ALLOW_FOLDERS", in_.c_str(), 1);
-  pb::ServerDef def;
-  def.set_protocol("grpc");
-  def.set_job_name("local");
-  def.mutable_cluster()->add_job()->set_name("local");
-  (*def.mutable_cluster()->mutable_job(0)->mutable_tasks())[0] = "localhost:0";
   std::unique_ptr<Server> server;
-  ASSERT_EQ(MoveTo(NewTaskServer(def), &server), OkStatus());
+  ASSERT_EQ(MoveTo(NewTaskServer(LocalServer()), &server), OkStatus());
   ASSERT_EQ(server->Start(), OkStatus());
   std::shared_ptr<RpcChannel> channel;
   ASSERT_EQ(MoveTo(NewRpcChannel(server->target().substr(7)), &channel),

@@ -58,14 +58,6 @@ Status CheckConfig(const pb::ConfigProto& asked, const pb::ConfigProto& server,
   return SessionOptions::FromConfig(checked, &options);
 }
 
-Status CheckRunOptions(const pb::RunOptions& options) {
-  if (options.debug_options().debug_tensor_watch_opts_size() == 0) {
-    return OkStatus();
-  }
-  return errors::Unimplemented(
-      "RunOptions.debug_options: watching tensors is not supported");
-}
-
 // What tasks can do for a session.
 pb::ConfigProto::Headrace SettingsOf(const pb::ConfigProto& config) {
   pb::ConfigProto::Headrace settings;
@@ -153,8 +145,8 @@ void MasterSession::ForgetSteps(absl::Time before) {
   std::vector<StepPtr> gone;  // deregistered without the lock
   MutexLock lock(&mu_);
   for (auto it = steps_.begin(); it != steps_.end();) {
-    if (it->second.used < before) {
-      gone.push_back(std::move(it->second.step));
+    if (it->second->used.time() < before) {
+      gone.push_back(std::move(it->second));
       it = steps_.erase(it);
     } else {
       ++it;
@@ -170,10 +162,7 @@ void MasterSession::KeepWorkerSessions(absl::Duration period) {
   pb::DeregisterGraphRequest request;
   request.set_session_handle(handle_);
   request.set_create_worker_session_called(true);
-  // Until the answers are there: the workers live as long as the caches.
-  auto keep = std::make_shared<
-      std::pair<std::shared_ptr<WorkerCache>, std::shared_ptr<Worker>>>(
-      workers_, worker_);
+  const std::shared_ptr<const void> keep = Workers();
   for (const std::string& task : tasks_) {
     StatusOr<WorkerInterface*> worker = workers_->Find(task);
     if (!worker.ok()) continue;
@@ -249,12 +238,12 @@ Status MasterSession::Start(const CallOptions& options,
 
 Status MasterSession::CreateWorkerSessions(const CallOptions& options,
                                            const pb::CreateSessionRequest&) {
+  const pb::ConfigProto::Headrace settings = SettingsOf(config_);
   auto calls = std::make_shared<TaskCalls>();
   for (const std::string& task : tasks_) {
     pb::CreateWorkerSessionRequest request;
     request.set_session_handle(handle_);
     request.set_isolate_session_state(config_.isolate_session_state());
-    const pb::ConfigProto::Headrace settings = SettingsOf(config_);
     if (settings.ByteSizeLong() > 0) *request.mutable_headrace() = settings;
     for (const pb::DeviceAttributes& a : attributes_) {
       *request.add_cluster_device_attributes() = a;
@@ -303,6 +292,12 @@ Status MasterSession::CheckTasksTake(const CallOptions& options,
   HR_RETURN_IF_ERROR(asked->WaitForAll(tasks_.size()));
   tasks_take_settings_ = true;
   return OkStatus();
+}
+
+std::shared_ptr<const void> MasterSession::Workers() const {
+  return std::make_shared<
+      std::pair<std::shared_ptr<WorkerCache>, std::shared_ptr<Worker>>>(
+      workers_, worker_);
 }
 
 bool MasterSession::ReportsCosts(const MasterStep& step) const {
@@ -362,7 +357,7 @@ void MasterSession::ForgetBeyondLimit() {
   {
     MutexLock lock(&mu_);
     if (steps_.size() < kMaxSteps) return;
-    for (const auto& [key, step] : steps_) used.push_back(step.used);
+    for (const auto& [key, step] : steps_) used.push_back(step->used.time());
   }
   const auto middle = used.begin() + static_cast<int64_t>(used.size() / 2);
   std::nth_element(used.begin(), middle, used.end());
@@ -377,8 +372,8 @@ Status MasterSession::FindOrBuild(const CallOptions& options,
     MutexLock lock(&mu_);
     const auto it = steps_.find(key);
     if (it == steps_.end()) return false;
-    it->second.used = Now();
-    *step = it->second.step;
+    it->second->used.Touch();
+    *step = it->second;
     return true;
   };
   if (find()) return OkStatus();
@@ -390,7 +385,8 @@ Status MasterSession::FindOrBuild(const CallOptions& options,
   }));
   ForgetBeyondLimit();
   MutexLock lock(&mu_);
-  steps_.emplace(key, Remembered{*step, Now()});
+  (*step)->used.Touch();
+  steps_.emplace(key, *step);
   return OkStatus();
 }
 
@@ -420,11 +416,8 @@ Status MasterSession::Build(const CallOptions& options, const Request& request,
 Status MasterSession::Execute(const CallOptions& options, const StepPtr& step,
                               Execution execution, NamedTensors* fetched,
                               pb::RunMetadata* metadata) {
+  HR_RETURN_IF_ERROR(CheckMemoryBudget(*execution.options));
   const int64_t budget = execution.options->headrace().memory_budget_bytes();
-  if (budget < 0) {
-    return errors::InvalidArgument("RunOptions: memory_budget_bytes is ",
-                                   budget, ", wanted 0 or more");
-  }
   if (budget > 0) {
     HR_RETURN_IF_ERROR(CheckTasksTake(options, "RunOptions.headrace"));
   }
@@ -461,14 +454,9 @@ Status MasterSession::Execute(const CallOptions& options, const StepPtr& step,
       part.call.recv_keys = std::move(execution.fetches);
     }
   }
-  // The workers live as long as the caches; the local one, as its owner.
-  auto keep = std::make_shared<
-      std::pair<std::shared_ptr<WorkerCache>, std::shared_ptr<Worker>>>(
-      workers_, worker_);
   const RunningParts::Pools pools = {worker_->pool(),
                                      worker_->devices()[0]->thread_pool()};
-  auto run =
-      std::make_shared<RunningParts>(std::move(parts), pools, std::move(keep));
+  auto run = std::make_shared<RunningParts>(std::move(parts), pools, Workers());
   {
     MutexLock lock(&mu_);
     if (closed_) return errors::Cancelled("Session has been closed.");
@@ -552,7 +540,7 @@ Status MasterSession::Run(const CallOptions& options, RunStepCall call,
     return RunPartial(options, std::move(call), result);
   }
   const pb::RunOptions& run_options = call.header.options();
-  HR_RETURN_IF_ERROR(CheckRunOptions(run_options));
+  HR_RETURN_IF_ERROR(CheckDebugOptions(run_options));
   Request request;
   std::map<std::string, const Tensor*> by_name;
   for (const auto& [name, value] : call.feeds) {
@@ -721,13 +709,14 @@ Status MasterSession::MakeCallable(const CallOptions& options,
     return errors::Unimplemented(
         "CallableOptions.tensor_connection is not supported");
   }
-  HR_RETURN_IF_ERROR(CheckRunOptions(o.run_options()));
+  HR_RETURN_IF_ERROR(CheckDebugOptions(o.run_options()));
   Request wanted;
   wanted.feeds.assign(o.feed().begin(), o.feed().end());
   wanted.fetches.assign(o.fetch().begin(), o.fetch().end());
   wanted.targets.assign(o.target().begin(), o.target().end());
-  StepPtr step;
-  HR_RETURN_IF_ERROR(FindOrBuild(options, wanted, &step));
+  auto callable = std::make_shared<Callable>();
+  HR_RETURN_IF_ERROR(FindOrBuild(options, wanted, &callable->step));
+  callable->options = o.run_options();
   MutexLock lock(&mu_);
   const int64_t limit = worker_->limits().callables;
   if (from_network_ && static_cast<int64_t>(callables_.size()) >= limit) {
@@ -737,14 +726,14 @@ Status MasterSession::MakeCallable(const CallOptions& options,
         "some");
   }
   response->set_handle(next_callable_);
-  callables_[next_callable_++] = {std::move(step), o.run_options()};
+  callables_[next_callable_++] = std::move(callable);
   return OkStatus();
 }
 
 Status MasterSession::RunCallable(const CallOptions& options,
                                   RunCallableCall call,
                                   RunCallableResult* result) {
-  Callable callable;
+  std::shared_ptr<const Callable> callable;
   {
     MutexLock lock(&mu_);
     const auto it = callables_.find(call.header.handle());
@@ -754,14 +743,14 @@ Status MasterSession::RunCallable(const CallOptions& options,
     }
     callable = it->second;
   }
-  const StepPtr& step = callable.step;
+  const StepPtr& step = callable->step;
   if (call.feeds.size() != step->feeds.size()) {
     return errors::InvalidArgument("Expected ", step->feeds.size(),
                                    " feed tensors, but got ",
                                    call.feeds.size());
   }
   Execution execution;
-  execution.options = &callable.options;
+  execution.options = &callable->options;
   for (size_t i = 0; i < call.feeds.size(); ++i) {
     const MasterStep::Fed& f = step->feeds[i];
     if (call.feeds[i].dtype() != f.dtype) {
@@ -791,13 +780,13 @@ Status MasterSession::RunCallable(const CallOptions& options,
 }
 
 Status MasterSession::ReleaseCallable(int64_t handle) {
-  StepPtr gone;
+  std::shared_ptr<const Callable> gone;
   MutexLock lock(&mu_);
   const auto it = callables_.find(handle);
   if (it == callables_.end()) {
     return errors::InvalidArgument("No such callable handle: ", handle);
   }
-  gone = std::move(it->second.step);
+  gone = std::move(it->second);
   callables_.erase(it);
   return OkStatus();
 }

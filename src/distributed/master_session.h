@@ -87,6 +87,9 @@ class MasterSession {
   // Unimplemented if a task is TensorFlow's, which would ignore `what`, a
   // setting of Headrace.
   Status CheckTasksTake(const CallOptions& options, const char* what);
+  // What calls to tasks keep until they are answered: the tasks live as long as
+  // their cache; the one of this process, as its owner.
+  std::shared_ptr<const void> Workers() const;
   bool ReportsCosts(const MasterStep& step) const;
   Status Import(const pb::GraphDef& def);
   void ForgetBeyondLimit();
@@ -145,13 +148,9 @@ class MasterSession {
   Mutex mu_;
   bool closed_ GUARDED_BY(mu_) = false;
   int64_t version_ GUARDED_BY(mu_) = 0;
-  struct Remembered {
-    StepPtr step;
-    absl::Time used;  // last
-  };
-  std::map<std::string, Remembered> steps_ GUARDED_BY(mu_);
+  std::map<std::string, StepPtr> steps_ GUARDED_BY(mu_);
   int64_t next_callable_ GUARDED_BY(mu_) = 0;
-  std::map<int64_t, Callable> callables_ GUARDED_BY(mu_);
+  std::map<int64_t, std::shared_ptr<const Callable>> callables_ GUARDED_BY(mu_);
   int64_t next_partial_ GUARDED_BY(mu_) = 0;
   std::map<std::string, std::shared_ptr<PartialRun>> partial_runs_
       GUARDED_BY(mu_);

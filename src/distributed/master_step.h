@@ -9,14 +9,15 @@
 #include <string>
 #include <vector>
 
+#include "distributed/idle_watch.h"
 #include "distributed/worker.h"
 #include "headrace/graph.h"
 #include "runtime/placer.h"
 
 namespace headrace {
 
-// Const once it is built, except `runs`. Its end deregisters its parts, with
-// calls to tasks: not under a lock.
+// Const once it is built, except `runs` and `used`. Its end deregisters its
+// parts, with calls to tasks: not under a lock.
 struct MasterStep {
   // What a client asks for, by name.
   struct Request {
@@ -54,6 +55,7 @@ struct MasterStep {
   std::vector<Fetched> fetches;
   int64_t graph_key = 0;                 // 0: no collective ops
   mutable std::atomic<int64_t> runs{0};  // of which costs could be asked
+  mutable LastUse used;
 };
 
 // What `request` needs of the session's graph, whose lock is taken: pruned,

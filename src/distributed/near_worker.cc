@@ -136,7 +136,7 @@ class NearWorker : public WorkerInterface {
   class Target {
    public:
     explicit Target(NearWorker* worker)
-        : near_(NearWorkers::Get()->Find(worker->address_)),
+        : near_(NearWorkers()->Find(worker->address_)),
           to_(near_ == nullptr ? worker->far_.get() : near_.get()) {}
     const std::shared_ptr<Worker>& near() const { return near_; }
     WorkerInterface* operator->() const { return to_; }
@@ -157,26 +157,9 @@ class NearWorker : public WorkerInterface {
 
 }  // namespace
 
-NearWorkers* NearWorkers::Get() {
-  static NearWorkers* const workers = new NearWorkers;
+ServedHere<Worker>* NearWorkers() {
+  static auto* const workers = new ServedHere<Worker>;
   return workers;
-}
-
-void NearWorkers::Add(const std::string& address,
-                      std::weak_ptr<Worker> worker) {
-  MutexLock lock(&mu_);
-  workers_[address] = std::move(worker);
-}
-
-void NearWorkers::Remove(const std::string& address) {
-  MutexLock lock(&mu_);
-  workers_.erase(address);
-}
-
-std::shared_ptr<Worker> NearWorkers::Find(const std::string& address) const {
-  MutexLock lock(&mu_);
-  const auto it = workers_.find(address);
-  return it == workers_.end() ? nullptr : it->second.lock();
 }
 
 std::unique_ptr<WorkerInterface> NewNearWorker(

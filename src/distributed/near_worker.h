@@ -2,30 +2,18 @@
 #ifndef HEADRACE_DISTRIBUTED_NEAR_WORKER_H_
 #define HEADRACE_DISTRIBUTED_NEAR_WORKER_H_
 
-#include <map>
 #include <memory>
 #include <string>
 
+#include "distributed/served_here.h"
 #include "distributed/worker_interface.h"
-#include "headrace/mutex.h"
 
 namespace headrace {
 
 class Worker;
 
-// The tasks that are served here, by their address. Thread-safe.
-class NearWorkers {
- public:
-  static NearWorkers* Get();
-  void Add(const std::string& address, std::weak_ptr<Worker> worker);
-  void Remove(const std::string& address);
-  // Null if the task is not served here.
-  std::shared_ptr<Worker> Find(const std::string& address) const;
-
- private:
-  mutable Mutex mu_;
-  std::map<std::string, std::weak_ptr<Worker>> workers_ GUARDED_BY(mu_);
-};
+// The tasks that are served here. Never destroyed.
+ServedHere<Worker>* NearWorkers();
 
 // Each call goes to the task of this process that is served at the address when
 // it begins, or to `far` if there is none. The task of a call lives until

@@ -28,6 +28,10 @@ bool IsLoopback(absl::string_view host) {
           host.find_first_not_of("0123456789.") == absl::string_view::npos);
 }
 
+std::string AddressOf(absl::string_view target) {
+  return std::string(absl::StripPrefix(target, "grpc://"));
+}
+
 Status SplitAddress(absl::string_view address, std::string* host, int* port) {
   const size_t colon = address.rfind(':');
   if (colon == absl::string_view::npos || colon == 0 ||

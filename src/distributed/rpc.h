@@ -92,6 +92,8 @@ class RpcServer {
 
 // True if `host` is this machine only: localhost, 127.x.y.z, ::1.
 bool IsLoopback(absl::string_view host);
+// Of a session's target "grpc://host:port": "host:port".
+std::string AddressOf(absl::string_view target);
 // Splits "host:port"; "[::1]:80" has host "::1". InvalidArgument if malformed.
 Status SplitAddress(absl::string_view address, std::string* host, int* port);
 

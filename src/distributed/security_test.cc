@@ -13,26 +13,13 @@
 #include "distributed/certificates.h"
 #include "distributed/network_options.h"
 #include "distributed/rpc.h"
+#include "distributed/server_test_util.h"
 #include "distributed/task_server.h"
 #include "graph/graph_test_util.h"
 #include "headrace/importer.h"
 
 namespace headrace {
 namespace {
-
-// A variable of the environment, while this lives.
-class Variable {
- public:
-  Variable(const char* name, const std::string& value) : name_(name) {
-    setenv(name, value.c_str(), 1);
-  }
-  ~Variable() { unsetenv(name_); }
-  Variable(const Variable&) = delete;
-  Variable& operator=(const Variable&) = delete;
-
- private:
-  const char* const name_;
-};
 
 class SecurityTest : public ::testing::Test {
  protected:
@@ -378,13 +365,8 @@ TEST(LimitsTest, OfAClient) {
       runs("HEADRACE_MAX_PARTIAL_RUNS", "2"),
       nodes("HEADRACE_MAX_GRAPH_NODES", "4"),
       step_bytes("HEADRACE_MAX_STEP_BYTES", "4000000");
-  pb::ServerDef def;
-  def.set_protocol("grpc");
-  def.set_job_name("local");
-  def.mutable_cluster()->add_job()->set_name("local");
-  (*def.mutable_cluster()->mutable_job(0)->mutable_tasks())[0] = "localhost:0";
   std::unique_ptr<Server> server;
-  ASSERT_EQ(MoveTo(NewTaskServer(def), &server), OkStatus());
+  ASSERT_EQ(MoveTo(NewTaskServer(LocalServer()), &server), OkStatus());
   ASSERT_EQ(server->Start(), OkStatus());
   std::shared_ptr<RpcChannel> channel;
   ASSERT_EQ(MoveTo(NewRpcChannel(server->target().substr(7)), &channel),

@@ -8,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "base/thread_pool.h"
 #include "distributed/cluster_spec.h"
+#include "distributed/server_test_util.h"
 #include "distributed/step_rendezvous.h"
 #include "distributed/task_server.h"
 #include "distributed/worker_session.h"
@@ -25,13 +26,7 @@ constexpr char kCpu[] = "/job:local/replica:0/task:0/device:CPU:0";
 class ServicesTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    pb::ServerDef def;
-    def.set_protocol("grpc");
-    def.set_job_name("local");
-    pb::JobDef* const job = def.mutable_cluster()->add_job();
-    job->set_name("local");
-    (*job->mutable_tasks())[0] = "localhost:0";
-    ASSERT_EQ(MoveTo(NewTaskServer(def), &server_), OkStatus());
+    ASSERT_EQ(MoveTo(NewTaskServer(LocalServer()), &server_), OkStatus());
     ASSERT_EQ(server_->Start(), OkStatus());
     ASSERT_EQ(MoveTo(NewRpcChannel(server_->target().substr(7)), &channel_),
               OkStatus());

@@ -2,28 +2,24 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <map>
 #include <utility>
 
-#include "absl/strings/strip.h"
 #include "base/wait_hook.h"
 #include "distributed/cluster_spec.h"
 #include "distributed/job_watch.h"
 #include "distributed/near_worker.h"
 #include "distributed/network_options.h"
+#include "distributed/served_here.h"
 #include "distributed/services.h"
 
 namespace headrace {
 namespace {
 
-struct LocalMasters {
-  Mutex mu;
-  std::map<std::string, std::weak_ptr<Master>> by_target GUARDED_BY(mu);
-  static LocalMasters* Get() {
-    static LocalMasters* const m = new LocalMasters;
-    return m;
-  }
-};
+// By target. Never destroyed.
+ServedHere<Master>* LocalMasters() {
+  static auto* const masters = new ServedHere<Master>;
+  return masters;
+}
 
 // Lets calls through once it is open. Those that come before wait.
 class Gate {
@@ -120,9 +116,7 @@ class TaskServer : public Server {
                                  }),
                  &watch_));
     }
-    LocalMasters* const masters = LocalMasters::Get();
-    MutexLock lock(&masters->mu);
-    masters->by_target[target_] = master_;
+    LocalMasters()->Add(target_, master_);
     return OkStatus();
   }
 
@@ -135,7 +129,7 @@ class TaskServer : public Server {
       }
     }
     gate_.Open();
-    NearWorkers::Get()->Add(address(), worker_);
+    NearWorkers()->Add(AddressOf(target_), worker_);
     return OkStatus();
   }
 
@@ -149,10 +143,8 @@ class TaskServer : public Server {
       stopping_ = true;
     }
     if (!target_.empty()) {
-      NearWorkers::Get()->Remove(address());
-      LocalMasters* const masters = LocalMasters::Get();
-      MutexLock lock(&masters->mu);
-      masters->by_target.erase(target_);
+      NearWorkers()->Remove(AddressOf(target_));
+      LocalMasters()->Remove(target_);
     }
     gate_.Open();
     if (master_ != nullptr) master_->Shutdown();
@@ -189,11 +181,6 @@ class TaskServer : public Server {
   const pb::ServerDef& server_def() const override { return def_; }
 
  private:
-  // As other tasks' clusters have it.
-  std::string address() const {
-    return std::string(absl::StripPrefix(target_, "grpc://"));
-  }
-
   pb::ServerDef def_;
   std::string target_;
   Gate gate_;
@@ -216,10 +203,7 @@ StatusOr<std::unique_ptr<Server>> NewTaskServer(const pb::ServerDef& def) {
 }
 
 std::shared_ptr<Master> FindLocalMaster(const std::string& target) {
-  LocalMasters* const masters = LocalMasters::Get();
-  MutexLock lock(&masters->mu);
-  const auto it = masters->by_target.find(target);
-  return it == masters->by_target.end() ? nullptr : it->second.lock();
+  return LocalMasters()->Find(target);
 }
 
 }  // namespace headrace

@@ -6,12 +6,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <deque>
 #include <thread>
 
 #include "absl/strings/match.h"
 #include "distributed/near_worker.h"
+#include "distributed/server_test_util.h"
 #include "distributed/task_server.h"
 #include "distributed/worker.h"
 #include "graph/graph_test_util.h"
@@ -24,19 +24,6 @@ namespace headrace {
 namespace {
 
 constexpr absl::Duration kDeadline = absl::Seconds(20);
-
-class Variable {
- public:
-  Variable(const char* name, const std::string& value) : name_(name) {
-    setenv(name, value.c_str(), 1);
-  }
-  ~Variable() { unsetenv(name_); }
-  Variable(const Variable&) = delete;
-  Variable& operator=(const Variable&) = delete;
-
- private:
-  const char* const name_;
-};
 
 // What kernels of the tests share.
 struct Meeting {
@@ -149,7 +136,8 @@ class TasksTest : public ::testing::TestWithParam<Way> {
         (*job->mutable_tasks())[i] = StrCat(host, ":", ports[i]);
       }
       servers_.emplace_back();
-      ASSERT_EQ(MoveTo(NewTaskServer(def), &servers_.back()), OkStatus());
+      ASSERT_EQ(MoveTo(NewTaskServer(LocalServer()), &servers_.back()),
+                OkStatus());
     }
     for (const auto& s : servers_) ASSERT_EQ(s->Start(), OkStatus());
   }
@@ -180,6 +168,13 @@ class TasksTest : public ::testing::TestWithParam<Way> {
   Endpoint ConstOn(int task, const std::string& name, const Tensor& value) {
     return {On(task, name, "Const", {},
                {{"dtype", value.dtype()}, {"value", value}}),
+            0};
+  }
+  // A queue that stays empty.
+  Endpoint EmptyQueueOn(int task) {
+    return {On(task, "queue", "FIFOQueueV2", {},
+               {{"component_types", std::vector<DataType>{DT_FLOAT}},
+                {"shared_name", std::string("queue")}}),
             0};
   }
   // sum = sum_i (i + 1), each addend on another task.
@@ -278,15 +273,6 @@ TEST_P(TasksTest, ALoopCrossesTasks) {
   }
 }
 
-// A queue of task `task` that stays empty.
-#define EMPTY_QUEUE(task)                                     \
-  Endpoint {                                                  \
-    On(task, "queue", "FIFOQueueV2", {},                      \
-       {{"component_types", std::vector<DataType>{DT_FLOAT}}, \
-        {"shared_name", std::string("queue")}}),              \
-        0                                                     \
-  }
-
 // Task 1 fails; task 2 waits for task 1's tensor, task 0 for both.
 TEST_P(TasksTest, AStepFailsWithItsFirstCause) {
   Start(3);
@@ -295,7 +281,7 @@ TEST_P(TasksTest, AStepFailsWithItsFirstCause) {
                          {{"message", std::string("the cause")}});
   Node* const there = On(2, "there", "Neg", {{check, 0}});
   Node* const taken =
-      On(2, "taken", "QueueDequeueV2", {EMPTY_QUEUE(2)},
+      On(2, "taken", "QueueDequeueV2", {EmptyQueueOn(2)},
          {{"component_types", std::vector<DataType>{DT_FLOAT}}});
   On(0, "all", "AddV2", {{there, 0}, {taken, 0}});
   AddSum(3);
@@ -314,7 +300,7 @@ TEST_P(TasksTest, AStepFailsWithItsFirstCause) {
 TEST_P(TasksTest, ATaskThatStopsEndsTheStep) {
   Start(3);
   Node* const taken =
-      On(2, "taken", "QueueDequeueV2", {EMPTY_QUEUE(2)},
+      On(2, "taken", "QueueDequeueV2", {EmptyQueueOn(2)},
          {{"component_types", std::vector<DataType>{DT_FLOAT}}});
   Node* const there = On(1, "there", "Neg", {{taken, 0}});
   On(0, "all", "Neg", {{there, 0}});
@@ -453,7 +439,7 @@ TEST_P(TasksTest, SettingsOfHeadraceReachTheTasks) {
 // The options of a callable are those of its runs.
 TEST_P(TasksTest, ACallablesOptions) {
   Start(1);
-  On(0, "taken", "QueueDequeueV2", {EMPTY_QUEUE(0)},
+  On(0, "taken", "QueueDequeueV2", {EmptyQueueOn(0)},
      {{"component_types", std::vector<DataType>{DT_FLOAT}}});
   AddSum(1);
   const std::shared_ptr<Master> master = FindLocalMaster(servers_[0]->target());
@@ -504,18 +490,13 @@ TEST_P(TasksTest, OnlyFarTasksHaveConnections) {
 
 TEST(NearWorkersTest, ATaskIsFoundWhileItIsServed) {
   std::unique_ptr<Server> server;
-  pb::ServerDef def;
-  def.set_protocol("grpc");
-  def.set_job_name("local");
-  def.mutable_cluster()->add_job()->set_name("local");
-  (*def.mutable_cluster()->mutable_job(0)->mutable_tasks())[0] = "localhost:0";
-  ASSERT_EQ(MoveTo(NewTaskServer(def), &server), OkStatus());
+  ASSERT_EQ(MoveTo(NewTaskServer(LocalServer()), &server), OkStatus());
   const std::string address = server->target().substr(7);
-  EXPECT_EQ(NearWorkers::Get()->Find(address), nullptr);
+  EXPECT_EQ(NearWorkers()->Find(address), nullptr);
   ASSERT_EQ(server->Start(), OkStatus());
-  EXPECT_NE(NearWorkers::Get()->Find(address), nullptr);
+  EXPECT_NE(NearWorkers()->Find(address), nullptr);
   ASSERT_EQ(server->Stop(), OkStatus());
-  EXPECT_EQ(NearWorkers::Get()->Find(address), nullptr);
+  EXPECT_EQ(NearWorkers()->Find(address), nullptr);
 }
 
 // Asks for what has come to its limit, until there is room again.
@@ -534,13 +515,7 @@ void AskUntilThereIsRoom(Ask ask) {
 class IdleTest : public ::testing::Test {
  protected:
   void Start() {
-    pb::ServerDef def;
-    def.set_protocol("grpc");
-    def.set_job_name("local");
-    def.mutable_cluster()->add_job()->set_name("local");
-    (*def.mutable_cluster()->mutable_job(0)->mutable_tasks())[0] =
-        "localhost:0";
-    ASSERT_EQ(MoveTo(NewTaskServer(def), &server_), OkStatus());
+    ASSERT_EQ(MoveTo(NewTaskServer(LocalServer()), &server_), OkStatus());
     ASSERT_EQ(server_->Start(), OkStatus());
     ASSERT_EQ(MoveTo(NewRpcChannel(server_->target().substr(7)), &channel_),
               OkStatus());

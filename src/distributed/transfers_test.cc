@@ -7,6 +7,7 @@
 #include "absl/strings/match.h"
 #include "distributed/clock_offset.h"
 #include "distributed/response_cache.h"
+#include "distributed/server_test_util.h"
 #include "distributed/task_server.h"
 #include "distributed/tensor_pieces.h"
 #include "distributed/waits_report.h"
@@ -33,12 +34,7 @@ Tensor Floats(int64_t n) {
 class TransfersTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    pb::ServerDef def;
-    def.set_protocol("grpc");
-    def.set_job_name("local");
-    pb::JobDef* const job = def.mutable_cluster()->add_job();
-    job->set_name("local");
-    (*job->mutable_tasks())[0] = "localhost:0";
+    pb::ServerDef def = LocalServer();
     def.mutable_default_session_config()
         ->mutable_experimental()
         ->set_recv_buf_max_chunk(10000);

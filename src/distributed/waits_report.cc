@@ -1,6 +1,5 @@
 #include "distributed/waits_report.h"
 
-#include "absl/strings/strip.h"
 #include "distributed/rpc.h"
 #include "distributed/worker_interface.h"
 #include "headrace/strings.h"
@@ -31,9 +30,8 @@ std::string WaitsText(const pb::DescribeWaitsResponse& response) {
 
 StatusOr<std::string> ReportWaits(const std::string& target,
                                   double timeout_seconds) {
-  const std::string address(absl::StripPrefix(target, "grpc://"));
   HR_ASSIGN_OR_RETURN(std::shared_ptr<RpcChannel> channel,
-                      NewRpcChannel(address));
+                      NewRpcChannel(AddressOf(target)));
   pb::DescribeWaitsRequest request;
   request.set_whole_cluster(true);
   CallOptions options;

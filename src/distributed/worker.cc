@@ -18,6 +18,7 @@
 #include "google/protobuf/unknown_field_set.h"
 #include "headrace/clock.h"
 #include "headrace/device_factory.h"
+#include "session/device_resources.h"
 #include "session/session_handles.h"
 #include "session/session_options.h"
 
@@ -321,7 +322,6 @@ void Worker::Shutdown() {
   }
   runs.clear();
   const Status why = errors::Cancelled(task_, " is shut down");
-  for (auto& [id, step] : partial) step->run->Abort(why);
   steps_.Clear(why);
   if (collectives_ != nullptr) collectives_->Shutdown();
   if (tuner_ != nullptr) tuner_->Stop();
@@ -341,19 +341,9 @@ Status Worker::MakeDevices(const pb::ConfigProto& config,
       resources_->intra ? resources_->intra.get() : ThreadPool::Global();
   HR_RETURN_IF_ERROR(DeviceFactories::CreateDevices(devices, out));
   for (const auto& d : *out) {
-    d->resource_manager()
-        ->Create<SessionTensors>(SessionTensors::kContainer,
-                                 SessionTensors::kName, session_tensors_)
-        .IgnoreError();  // new devices are empty
-    d->resource_manager()
-        ->Create<CollectiveExecutor>(CollectiveExecutor::kContainer,
-                                     CollectiveExecutor::kName, collectives_)
-        .IgnoreError();
-    if (tuner_ == nullptr) continue;
-    d->resource_manager()
-        ->Create<AlgorithmTuner>(AlgorithmTuner::kContainer,
-                                 AlgorithmTuner::kName, tuner_)
-        .IgnoreError();
+    ShareWith(d.get(), session_tensors_);
+    ShareWith<CollectiveExecutor>(d.get(), collectives_);
+    ShareWith(d.get(), tuner_);
   }
   return OkStatus();
 }

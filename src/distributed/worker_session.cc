@@ -28,14 +28,6 @@ GraphPassContext KeepSinks(const Graph& graph) {
   return context;
 }
 
-// Switches off the passes that make ops for the host's memory.
-void AdaptTo(const Device& device, absl::flat_hash_set<std::string>* disabled) {
-  if (device.IsHostMemory()) return;
-  for (const GraphPass& pass : GraphPasses()) {
-    if (pass.for_host) disabled->insert(pass.name);
-  }
-}
-
 // Each as a node RecvTensor of the receiving device, as TensorFlow does.
 void AddEdges(const std::vector<EdgeLog::Edge>& edges, pb::StepStats* stats) {
   for (const EdgeLog::Edge& e : edges) {
@@ -75,21 +67,10 @@ absl::flat_hash_set<std::string> DisabledPasses(
   *config.mutable_headrace() = settings;
   SessionOptions options;
   SessionOptions::FromConfig(config, &options).IgnoreError();  // they are valid
-  for (const Device* d : devices) AdaptTo(*d, &options.disabled_passes);
+  for (const Device* d : devices) {
+    DisableHostPasses(*d, &options.disabled_passes);
+  }
   return std::move(options.disabled_passes);
-}
-
-// Adds what one part's passes did to the sums.
-void AddPasses(const std::vector<GraphPassReport>& part,
-               std::vector<GraphPassReport>* sums) {
-  if (sums->empty()) {
-    *sums = part;
-    return;
-  }
-  for (size_t i = 0; i < part.size(); ++i) {  // all passes, in their order
-    (*sums)[i].off &= part[i].off;
-    (*sums)[i].changes += part[i].changes;
-  }
 }
 
 // The smaller one of two limits, of which 0 is none.
@@ -195,11 +176,9 @@ Status WorkerSession::Register(const std::string& handle,
     GraphPassContext context = KeepSinks(*part.graph);
     context.devices = {part.device};
     absl::flat_hash_set<std::string> disabled = options.disabled_passes;
-    AdaptTo(*part.device, &disabled);
-    std::vector<GraphPassReport> passes;
+    DisableHostPasses(*part.device, &disabled);
     HR_RETURN_IF_ERROR(
-        RunGraphPasses(context, disabled, part.graph.get(), &passes));
-    AddPasses(passes, &made->passes);
+        RunGraphPasses(context, disabled, part.graph.get(), &made->passes));
     HR_RETURN_IF_ERROR(Executor::Create(
         part.device, *part.graph,
         {.control_flow = control_flow,
@@ -384,12 +363,7 @@ void GraphRun::Report(pb::RunGraphResponse* response) {
     }
   }
   if (options_.record_timeline() || options_.record_partition_graphs()) {
-    for (const GraphPassReport& done : graph_->passes) {
-      pb::GraphPassReport* const pass = response->add_headrace_passes();
-      pass->set_name(done.name);
-      pass->set_off(done.off);
-      pass->set_changes(done.changes);
-    }
+    ReportPasses(graph_->passes, response->mutable_headrace_passes());
   }
   if (options_.record_timeline()) {
     *response->mutable_headrace_counters() = counters;

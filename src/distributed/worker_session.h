@@ -103,7 +103,7 @@ class RegisteredGraph {
   int64_t step_bytes = 0;     // ServerLimits::step_bytes
   int64_t memory_budget = 0;  // of the session's settings; 0: none
   std::vector<Part> parts;
-  std::vector<GraphPassReport> passes;  // sums over the parts'
+  std::vector<GraphPassReport> passes;  // of each part
 
   LastUse used;
 };

@@ -10,6 +10,7 @@
 #include "framework/kernel/session_tensors.h"
 #include "headrace/device_factory.h"
 #include "headrace/version.h"
+#include "session/device_resources.h"
 
 namespace headrace {
 namespace {
@@ -76,15 +77,8 @@ EagerContext::EagerContext(const Options& options,
       log_placement_(options_.log_device_placement) {
   const auto tensors = MakeRef<SessionTensors>();
   for (Device* d : devices_) {
-    d->resource_manager()
-        ->Create<SessionTensors>(SessionTensors::kContainer,
-                                 SessionTensors::kName, tensors)
-        .IgnoreError();  // new devices are empty
-    if (tuner_ == nullptr) continue;
-    d->resource_manager()
-        ->Create<AlgorithmTuner>(AlgorithmTuner::kContainer,
-                                 AlgorithmTuner::kName, tuner_)
-        .IgnoreError();
+    ShareWith(d, tensors);
+    ShareWith(d, tuner_);
   }
   MutexLock lock(&functions_mu_);
   SetLibrary(std::make_shared<FunctionLibrary>());

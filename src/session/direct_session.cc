@@ -10,6 +10,7 @@
 #include "headrace/clock.h"
 #include "headrace/device_factory.h"
 #include "runtime/local_collectives.h"
+#include "session/device_resources.h"
 #include "session/direct_session_impl.h"
 
 namespace headrace {
@@ -65,19 +66,9 @@ DirectSession::DirectSession(SessionOptions options,
       device_list_(Pointers(resources_->devices)) {
   const RefPtr<CollectiveExecutor> collectives = MakeRef<LocalCollectives>();
   for (Device* d : device_list_) {
-    d->resource_manager()
-        ->Create<CollectiveExecutor>(CollectiveExecutor::kContainer,
-                                     CollectiveExecutor::kName, collectives)
-        .IgnoreError();  // new devices are empty
-    d->resource_manager()
-        ->Create<SessionTensors>(SessionTensors::kContainer,
-                                 SessionTensors::kName, session_tensors_)
-        .IgnoreError();  // new devices are empty
-    if (tuner_ == nullptr) continue;
-    d->resource_manager()
-        ->Create<AlgorithmTuner>(AlgorithmTuner::kContainer,
-                                 AlgorithmTuner::kName, tuner_)
-        .IgnoreError();
+    ShareWith(d, collectives);
+    ShareWith(d, session_tensors_);
+    ShareWith(d, tuner_);
   }
   functions_ = std::make_shared<SessionFunctions>(
       device_list_, inter_, options_.disabled_passes, gate_);

@@ -10,15 +10,8 @@ namespace headrace {
 
 Status DirectSession::CheckRunOptions(const pb::RunOptions& options,
                                       ThreadPool** pool) const {
-  if (options.debug_options().debug_tensor_watch_opts_size() > 0) {
-    return errors::Unimplemented(
-        "RunOptions.debug_options: watching tensors is not supported");
-  }
-  if (options.headrace().memory_budget_bytes() < 0) {
-    return errors::InvalidArgument("RunOptions: memory_budget_bytes is ",
-                                   options.headrace().memory_budget_bytes(),
-                                   ", wanted 0 or more");
-  }
+  HR_RETURN_IF_ERROR(CheckDebugOptions(options));
+  HR_RETURN_IF_ERROR(CheckMemoryBudget(options));
   return resources_->inter->Find(options.inter_op_thread_pool(), pool);
 }
 

@@ -11,6 +11,7 @@
 #include "headrace/mutex.h"
 #include "headrace/resource_mgr.h"
 #include "runtime/memory_plan.h"
+#include "session/device_resources.h"
 
 namespace headrace {
 namespace {
@@ -180,12 +181,7 @@ class NotingTuner {
     }
     HR_ASSIGN_OR_RETURN(tuner_, AlgorithmTuner::Create({}));
     loans->users[tuner_.get()] = 1;
-    for (Device* d : devices_) {
-      d->resource_manager()
-          ->Create<AlgorithmTuner>(AlgorithmTuner::kContainer,
-                                   AlgorithmTuner::kName, tuner_)
-          .IgnoreError();  // the others have none either
-    }
+    for (Device* d : devices_) ShareWith(d, tuner_);
     return OkStatus();
   }
 

@@ -184,13 +184,22 @@ Status SessionOptions::FromConfig(const pb::ConfigProto& config,
 
 void SessionOptions::AdaptTo(
     const std::vector<std::unique_ptr<Device>>& devices) {
-  for (const auto& d : devices) {
-    if (d->IsHostMemory()) continue;
-    for (const GraphPass& pass : GraphPasses()) {
-      if (pass.for_host) disabled_passes.insert(pass.name);
-    }
-    return;
+  for (const auto& d : devices) DisableHostPasses(*d, &disabled_passes);
+}
+
+Status CheckDebugOptions(const pb::RunOptions& options) {
+  if (options.debug_options().debug_tensor_watch_opts_size() == 0) {
+    return OkStatus();
   }
+  return errors::Unimplemented(
+      "RunOptions.debug_options: watching tensors is not supported");
+}
+
+Status CheckMemoryBudget(const pb::RunOptions& options) {
+  const int64_t budget = options.headrace().memory_budget_bytes();
+  if (budget >= 0) return OkStatus();
+  return errors::InvalidArgument("RunOptions: memory_budget_bytes is ", budget,
+                                 ", wanted 0 or more");
 }
 
 }  // namespace headrace

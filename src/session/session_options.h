@@ -52,6 +52,10 @@ struct SessionOptions {
   void AdaptTo(const std::vector<std::unique_ptr<Device>>& devices);
 };
 
+// Of a run's options. Two, because masters check them at different moments.
+Status CheckDebugOptions(const pb::RunOptions& options);
+Status CheckMemoryBudget(const pb::RunOptions& options);
+
 }  // namespace headrace
 
 #endif  // HEADRACE_SESSION_SESSION_OPTIONS_H_

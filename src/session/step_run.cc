@@ -134,12 +134,7 @@ void WholeRun::Report(const CompiledStep& step, const pb::RunOptions& options,
     }
   }
   if (traced || options.output_partition_graphs()) {
-    for (const GraphPassReport& done : step.passes) {
-      pb::GraphPassReport* const pass = metadata->add_headrace_passes();
-      pass->set_name(done.name);
-      pass->set_off(done.off);
-      pass->set_changes(done.changes);
-    }
+    ReportPasses(step.passes, metadata->mutable_headrace_passes());
   }
   if (traced) {
     *metadata->mutable_step_stats() = std::move(step_stats);

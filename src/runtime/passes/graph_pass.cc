@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/require_memory.h"
 #include "graph/algorithm.h"
+#include "headrace/device.h"
 
 namespace headrace {
 
@@ -54,6 +55,25 @@ const std::vector<GraphPass>& GraphPasses() {
           {"prune", "removes nodes that nothing needs", PruneUnneeded},
       };
   return *passes;
+}
+
+void DisableHostPasses(const Device& device,
+                       absl::flat_hash_set<std::string>* disabled) {
+  if (device.IsHostMemory()) return;
+  for (const GraphPass& pass : GraphPasses()) {
+    if (pass.for_host) disabled->insert(pass.name);
+  }
+}
+
+void ReportPasses(
+    const std::vector<GraphPassReport>& reports,
+    google::protobuf::RepeatedPtrField<pb::GraphPassReport>* out) {
+  for (const GraphPassReport& report : reports) {
+    pb::GraphPassReport* const pass = out->Add();
+    pass->set_name(report.name);
+    pass->set_off(report.off);
+    pass->set_changes(report.changes);
+  }
 }
 
 Status RunGraphPasses(const GraphPassContext& context,

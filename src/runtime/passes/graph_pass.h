@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
+#include "headrace/config.pb.h"
 #include "headrace/graph.h"
 
 namespace headrace {
@@ -42,14 +43,23 @@ struct GraphPass {
 // "fuse_matmul", "fuse_elementwise", "prune".
 const std::vector<GraphPass>& GraphPasses();
 
+// Switches off the passes that make ops for the host's memory if the device has
+// another.
+void DisableHostPasses(const Device& device,
+                       absl::flat_hash_set<std::string>* disabled);
+
 struct GraphPassReport {
   const char* name;
   bool off;
   int changes;
 };
 
-// Runs those not named in `disabled`. `report` (may be null) gets an element a
-// pass.
+// Adds them to a message's.
+void ReportPasses(const std::vector<GraphPassReport>& reports,
+                  google::protobuf::RepeatedPtrField<pb::GraphPassReport>* out);
+
+// Runs those not named in `disabled`. Adds to `report` (may be null) an element
+// a pass.
 Status RunGraphPasses(const GraphPassContext& context,
                       const absl::flat_hash_set<std::string>& disabled,
                       Graph* graph, std::vector<GraphPassReport>* report);
