@@ -136,8 +136,7 @@ class TasksTest : public ::testing::TestWithParam<Way> {
         (*job->mutable_tasks())[i] = StrCat(host, ":", ports[i]);
       }
       servers_.emplace_back();
-      ASSERT_EQ(MoveTo(NewTaskServer(LocalServer()), &servers_.back()),
-                OkStatus());
+      ASSERT_EQ(MoveTo(NewTaskServer(def), &servers_.back()), OkStatus());
     }
     for (const auto& s : servers_) ASSERT_EQ(s->Start(), OkStatus());
   }
