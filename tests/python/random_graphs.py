@@ -371,6 +371,31 @@ def conv_same(b, t):
     return rest_of_layer(b, convolve(b, t, b.channels(t)), skip=t)
 
 
+def fake_quant(b, t):
+    """Steps of 8 bits; the op takes float alone."""
+    low, high = b.choice([(0., 6.), (-2., 2.), (-1.5, 2.5)])
+    settings = {"narrow_range": b.maybe()}
+    t = tf.cast(t, tf.float32)
+    if b.maybe():
+        t = tf.fake_quant_with_min_max_vars(t, low, high, **settings)
+    else:
+        t = tf.fake_quant_with_min_max_args(t, low, high, **settings)
+    return tf.cast(t, b.dtype)
+
+
+@construct("images")
+def conv_of_steps(b, t):
+    """Where a value lies between two steps, an error in the last bit is one of
+    a whole step. So what comes out counts little."""
+    size, out = b.choice([1, 1, 3]), b.choice([4, 16, 33])
+    filters = b.weights(size, size, b.channels(t), out)
+    y = b.product(tf.nn.conv2d(
+        fake_quant(b, t), fake_quant(b, filters), padding=b.padding(t, size),
+        strides=b.order([1, 1, 1, 1]), data_format=b.format))
+    y = rest_of_layer(b, y)
+    return .05 * y + b.per_channel(y, b.array(b.channels(y)))
+
+
 @construct("images", keeps=True)
 def conv_padded(b, t):
     y = pad_around(b, t, [1, 1], [1, 1])

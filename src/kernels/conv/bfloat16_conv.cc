@@ -3,18 +3,15 @@
 // (ConvParams::bfloat16_products), and the only one for those, so that results
 // do not depend on which algorithm is chosen.
 //
-// The image is rounded once, to rows of pairs of channels; a zero row stands
-// for the padding. A tile is twelve output pixels by 32 output channels: for
-// each tap it reads the twelve pixels where they lie. The order of a sum is
-// that of the taps, and within a tap that of the channels.
+// The image is rounded once, to rows of pairs of channels (tap_rows.h). A tile
+// is twelve output pixels by 32 output channels. The order of a sum is that of
+// the taps, and within a tap that of the channels.
 #include <algorithm>
-#include <cstring>
-#include <vector>
 
 #include "base/thread_pool.h"
 #include "kernels/conv/conv_costs.h"
 #include "kernels/conv/conv_lists.h"
-#include "kernels/conv/tiles.h"
+#include "kernels/conv/tap_rows.h"
 #include "kernels/lib/bfloat16_product.h"
 
 namespace headrace::conv {
@@ -22,51 +19,6 @@ namespace {
 
 constexpr int64_t kRows = kBfloat16TileRows;
 constexpr int64_t kColumns = kBfloat16PanelColumns;
-// Tiles whose addresses a piece of work keeps.
-constexpr int64_t kMostTiles = 16;
-
-// The rounded pixels that an output pixel reads for a tap, or the zero row.
-class Pixels {
- public:
-  Pixels(const ConvParams& p, const Bfloat16Pair* image, int64_t pairs)
-      : p_(p),
-        image_(image),
-        zeros_(image + p.batch * p.in_pixels() * pairs),
-        pairs_(pairs) {}
-
-  // Writes to[tap * kRows + r] for the taps in order.
-  void Find(int64_t pixel, int64_t r, const Bfloat16Pair** to) const {
-    const int64_t x = pixel % p_.out[2], y = pixel / p_.out[2] % p_.out[1];
-    const int64_t z = pixel / (p_.out[2] * p_.out[1]) % p_.out[0];
-    const Bfloat16Pair* const image =
-        image_ + pixel / p_.out_pixels() * p_.in_pixels() * pairs_;
-    const int64_t iz = z * p_.stride[0] - p_.pad_before[0];
-    const int64_t iy = y * p_.stride[1] - p_.pad_before[1];
-    const int64_t ix = x * p_.stride[2] - p_.pad_before[2];
-    to += r;
-    for (int64_t tz = 0; tz < p_.filter[0]; ++tz) {
-      const int64_t sz = iz + tz * p_.dilation[0];
-      for (int64_t ty = 0; ty < p_.filter[1]; ++ty) {
-        const int64_t sy = iy + ty * p_.dilation[1];
-        const bool inside =
-            sz >= 0 && sz < p_.in[0] && sy >= 0 && sy < p_.in[1];
-        const Bfloat16Pair* const line =
-            image + (sz * p_.in[1] + sy) * p_.in[2] * pairs_;
-        for (int64_t tx = 0; tx < p_.filter[2]; ++tx, to += kRows) {
-          const int64_t sx = ix + tx * p_.dilation[2];
-          *to =
-              inside && sx >= 0 && sx < p_.in[2] ? line + sx * pairs_ : zeros_;
-        }
-      }
-    }
-  }
-
- private:
-  const ConvParams& p_;
-  const Bfloat16Pair* const image_;
-  const Bfloat16Pair* const zeros_;
-  const int64_t pairs_;
-};
 
 class Bfloat16Conv : public ConvImplementation {
  public:
@@ -117,32 +69,26 @@ class Bfloat16Conv : public ConvImplementation {
     Bfloat16Pair* const image = static_cast<Bfloat16Pair*>(args.workspace);
     Round(args, pairs, image);
 
-    const Pixels pixels(p, image, pairs);
+    const TapPixels pixels(p);
     const auto* const panels =
         static_cast<const Bfloat16Pair*>(args.prepared_filter);
     float* const out = static_cast<float*>(args.result);
     const int64_t all_pixels = p.batch * p.out_pixels();
-    const int64_t tiles = CeilDiv(all_pixels, kRows);
-    const int64_t across = NumBfloat16Panels(p.out_channels);
-    // Pieces of some tiles by some panels.
     const double tile_flops =
         4.0 * kRows * kColumns * static_cast<double>(pairs * taps);
-    const int64_t together = std::clamp<int64_t>(
-        static_cast<int64_t>(4e6 / tile_flops), 1, std::min(kMostTiles, tiles));
-    const int64_t wide = std::clamp<int64_t>(
-        static_cast<int64_t>(4e6 / (tile_flops * together)), 1, across);
-    const int64_t groups = CeilDiv(across, wide);
-    args.pool->ParallelFor(
-        CeilDiv(tiles, together) * groups, 1, [&](int64_t piece, int64_t) {
+    ForTilePieces(
+        args.pool, CeilDiv(all_pixels, kRows),
+        NumBfloat16Panels(p.out_channels), tile_flops,
+        [&](int64_t t0, int64_t t1, int64_t p0, int64_t p1) {
           const Bfloat16Pair* rows[kMostTaps * kRows];
-          const int64_t t0 = piece / groups * together;
-          const int64_t t1 = std::min(t0 + together, tiles);
-          const int64_t p0 = piece % groups * wide;
-          const int64_t p1 = std::min(p0 + wide, across);
           for (int64_t t = t0; t < t1; ++t) {
             const int64_t first = t * kRows;
             const int64_t count = std::min(kRows, all_pixels - first);
-            for (int64_t r = 0; r < count; ++r) pixels.Find(first + r, r, rows);
+            for (int64_t r = 0; r < count; ++r) {
+              pixels.ForEach(first + r, [&](int64_t tap, int64_t pixel) {
+                rows[tap * kRows + r] = image + pixel * pairs;
+              });
+            }
             for (int64_t panel = p0; panel < p1; ++panel) {
               const int64_t c = panel * kColumns;
               MultiplyBfloat16(

@@ -249,7 +249,13 @@ void ConvChooser::Remember(const Choice& choice) {
 const ConvImplementation* ConvChooser::Choose(ThreadPool* pool,
                                               ConvDirection direction,
                                               const ConvParams& p, bool fused) {
-  if (tuner_ == nullptr || p.bfloat16_products) return ChooseConv(direction, p);
+  if (tuner_ == nullptr) return ChooseConv(direction, p);
+  // What was measured is of any numbers, in float.
+  if (p.bfloat16_products || p.byte_levels != nullptr) {
+    const ConvImplementation* const chosen = ChooseConv(direction, p);
+    if (p.byte_levels != nullptr) Report(pool, p, fused, chosen->Name());
+    return chosen;
+  }
   const int64_t generation = tuner_->generation();
   MutexLock lock(&mu_);
   const Choice* const recent = Recent(p, fused);

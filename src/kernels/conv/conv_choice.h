@@ -22,7 +22,7 @@ class ConvChooser {
   const ConvImplementation* Choose(ThreadPool* pool, ConvDirection direction,
                                    const ConvParams& p, bool fused);
   // Reports to the tuner that the kernel runs the forward convolution without a
-  // choice, as `how`, which is no implementation's name.
+  // choice of the tuner's, as `how`: an implementation's name, or another.
   void Report(ThreadPool* pool, const ConvParams& p, bool fused,
               const char* how);
 

@@ -126,6 +126,12 @@ inline constexpr double kLastSums = 0.4, kWinogradBackwardLeadIn = 8;
 // number of the image that is rounded.
 inline constexpr double kPairsOfPeak = 2.4, kRoundToPairs = 0.15;
 
+// bytes: of a product, in terms of the peak of float32, with four products a
+// lane and with pairs of 16 bits; for each number of the image that becomes a
+// code; for each pixel that a tile looks up; for each result.
+inline constexpr double kBytesOfPeak = 0.75, kBytePairsOfPeak = 2;
+inline constexpr double kCode = 0.1, kByteTap = 1, kStoreBytes = 0.45;
+
 // For each byte that a prepared filter takes beyond the filter's own: not a
 // time but a price, a millisecond for 33 MB.
 inline constexpr double kFilterBytePrice = 0.03;

@@ -22,6 +22,8 @@
 
 namespace headrace {
 
+class ByteLevels;  // byte_levels.h
+
 enum class ConvDirection { kForward, kBackwardInput, kBackwardFilter };
 
 // Everything that decides how a convolution is computed, and nothing else.
@@ -34,6 +36,9 @@ struct ConvParams : ConvSizes {
   // Factors may be rounded to bfloat16, and are where an implementation does
   // so. Forward float only.
   bool bfloat16_products = false;
+  // The steps of which image and filter are; null if they may be any numbers.
+  // Forward float only.
+  const ByteLevels* byte_levels = nullptr;
 
   int64_t taps() const { return filter[0] * filter[1] * filter[2]; }
   int64_t in_pixels() const { return in[0] * in[1] * in[2]; }

@@ -48,6 +48,8 @@ const ConvImplementation* Depthwise7x7();
 const ConvImplementation* Depthwise(ConvDirection d);
 // bfloat16_conv.cc: for params that ask for it.
 const ConvImplementation* Bfloat16Products();
+// byte_conv.cc: for params with byte_levels.
+const ConvImplementation* Bytes();
 // reference_conv.cc
 const ConvImplementation* Reference(ConvDirection d);
 

@@ -2,10 +2,16 @@
 // number of threads; the kernels refuse what they must.
 #include <gtest/gtest-spi.h>
 
+#include <cmath>
+#include <limits>
+#include <optional>
 #include <random>
 
+#include "absl/functional/function_ref.h"
+#include "absl/strings/str_join.h"
 #include "base/thread_pool.h"
 #include "framework/kernel/op_tester.h"
+#include "kernels/conv/byte_levels.h"
 #include "kernels/conv/conv_impl.h"
 #include "kernels/conv/conv_lists.h"
 #include "kernels/conv/prepared_filter.h"
@@ -240,16 +246,14 @@ void RoundToBfloat16(Tensor* t) {
 }
 
 // The result of one implementation.
-Tensor RunOne(const ConvImplementation* impl, ConvDirection d,
-              const ConvParams& p, ThreadPool* pool,
-              const Epilogue& epilogue = {}, bool aligned_filter = true,
-              bool round_factors = false) {
+Tensor RunOne(
+    const ConvImplementation* impl, ConvDirection d, const ConvParams& p,
+    ThreadPool* pool, const Epilogue& epilogue = {}, bool aligned_filter = true,
+    absl::FunctionRef<void(Tensor*, Tensor*)> change = [](Tensor*, Tensor*) {
+    }) {
   Tensor in = Random(p.dtype, p.in_elements());
   Tensor w = Random(p.dtype, p.filter_elements());
-  if (round_factors) {
-    RoundToBfloat16(&in);
-    RoundToBfloat16(&w);
-  }
+  change(&in, &w);
   const Tensor dy = Random(p.dtype, p.out_elements());
   const int64_t n = d == ConvDirection::kForward         ? p.out_elements()
                     : d == ConvDirection::kBackwardInput ? p.in_elements()
@@ -363,7 +367,11 @@ TEST(ConvImplementations, Bfloat16IsTheSumOfRoundedFactors) {
     EXPECT_EQ(ChooseConv(kForward, p) == impl, accepts);
     EXPECT_NE(ChooseConv(ConvDirection::kBackwardInput, p), impl);
     const Tensor got = RunOne(impl, kForward, p, &four);
-    ExpectClose(got, RunOne(reference, kForward, p, &four, {}, true, true),
+    const auto round = [](Tensor* in, Tensor* w) {
+      RoundToBfloat16(in);
+      RoundToBfloat16(w);
+    };
+    ExpectClose(got, RunOne(reference, kForward, p, &four, {}, true, round),
                 1e-5, Tolerance(impl, kForward, p));
     ExpectEqual(RunOne(impl, kForward, p, &one), got);
     ExpectEqual(RunOne(impl, kForward, p, &four, {}, false), got);
@@ -383,6 +391,123 @@ TEST(ConvImplementations, Bfloat16IsTheSumOfRoundedFactors) {
   p = Params({"", {1, 28, 28, 256}, {1, 1, 256, 256}});
   p.bfloat16_products = true;
   EXPECT_EQ(ChooseConv(kForward, p), impl);
+}
+
+// Each number becomes the step that is nearest; `channels`: of the last dim.
+void ToSteps(Tensor* t, int64_t channels,
+             absl::FunctionRef<FakeQuantRange(int64_t)> range) {
+  float* const x = t->data<float>();
+  for (int64_t i = 0; i < t->NumElements(); ++i) {
+    const FakeQuantRange r = range(i % channels);
+    x[i] = FakeQuantCode(x[i], r.min, r.max, r.inverse) * r.scale + r.min;
+  }
+}
+
+TEST(ConvImplementations, BytesAreTheSumOfProductsOfSteps) {
+  ThreadPool one(1), four(4);
+  constexpr auto kForward = ConvDirection::kForward;
+  const ConvImplementation* const reference =
+      ConvImplementations(kForward).back();
+  const ConvImplementation* const impl = conv::Bytes();
+  int accepted = 0;
+  for (const ConvCase& c : Cases()) {
+    ConvParams p = Params(c);
+    p.dtype = DT_FLOAT;
+    EXPECT_FALSE(impl->Accepts(p, HostCpu())) << "unmarked";
+    std::vector<float> of_channels = {0, 255, -1, 0.7f, 0, 255};
+    for (int64_t i = 0; i < p.out_channels; ++i) {
+      of_channels.push_back(-0.01f * static_cast<float>(i % 50));
+      of_channels.push_back(0.02f * static_cast<float>(1 + i % 40));
+    }
+    for (const std::vector<float>& attr :
+         {std::vector<float>{0, 255, 0, 0.8f, 1, 255, -0.7f, 0.7f},
+          std::vector<float>{1, 255, -0.3f, 0.9f, 0, 255, -0.4f, 0.9f},
+          std::vector<float>{0, 15, -1, 1, 0, 7, 0, 1},
+          std::vector<float>{0, 255, -1, 0, 0, 255, -1, 0}, of_channels}) {
+      const std::optional<ByteLevels> levels = ByteLevels::Of(attr);
+      ASSERT_TRUE(levels);
+      p.byte_levels = &*levels;
+      if (p.groups != 1) {
+        EXPECT_FALSE(impl->Accepts(p, HostCpu())) << c.name;
+        continue;
+      }
+      SCOPED_TRACE(StrCat(c.name, " ", absl::StrJoin(attr, ",")));
+      ASSERT_TRUE(impl->Accepts(p, HostCpu()));
+      ++accepted;
+      const auto change = [&](Tensor* in, Tensor* w) {
+        ToSteps(in, 1, [&](int64_t) { return levels->image().range; });
+        ToSteps(w, p.out_channels,
+                [&](int64_t i) { return levels->filter(i).range; });
+      };
+      const Tensor got = RunOne(impl, kForward, p, &four, {}, true, change);
+      ExpectClose(got, RunOne(reference, kForward, p, &four, {}, true, change),
+                  1e-5, Tolerance(impl, kForward, p));
+      ExpectEqual(RunOne(impl, kForward, p, &one, {}, true, change), got);
+      ExpectEqual(RunOne(impl, kForward, p, &four, {}, false, change), got);
+      const Tensor bias = Random(DT_FLOAT, p.out_channels);
+      const Epilogue e = {.bias = &bias, .activation = Activation::kRelu};
+      Tensor want = got;
+      ASSERT_EQ(got.DeepCopyTo(&want), OkStatus());
+      ApplyEpilogue(&one, DT_FLOAT, e, p.batch * p.out_pixels(), p.out_channels,
+                    want.raw_data());
+      ExpectEqual(RunOne(impl, kForward, p, &four, e, true, change), want);
+    }
+  }
+  EXPECT_GE(accepted, 100);
+}
+
+TEST(ConvImplementations, BytesKeepNans) {
+  ThreadPool pool(2);
+  const std::vector<float> attr = {0, 255, -1, 1, 0, 255, -1, 1};
+  const std::optional<ByteLevels> levels = ByteLevels::Of(attr);
+  ASSERT_TRUE(levels);
+  ConvParams p = Params({"", {1, 6, 5, 3}, {3, 3, 3, 4}});
+  p.byte_levels = &*levels;
+  const auto change = [&](Tensor* in, Tensor* w) {
+    for (Tensor* t : {in, w}) {
+      ToSteps(t, 1, [&](int64_t) { return levels->image().range; });
+    }
+    in->data<float>()[(2 * 5 + 1) * 3 + 2] = NAN;  // row 2, column 1
+  };
+  const Tensor got = RunOne(conv::Bytes(), ConvDirection::kForward, p, &pool,
+                            {}, true, change);
+  for (int y = 0; y < 6; ++y) {
+    for (int x = 0; x < 5; ++x) {
+      for (int c = 0; c < 4; ++c) {
+        EXPECT_EQ(std::isnan(got.data<float>()[(y * 5 + x) * 4 + c]),
+                  std::abs(y - 2) <= 1 && std::abs(x - 1) <= 1)
+            << y << " " << x << " " << c;
+      }
+    }
+  }
+}
+
+TEST(ByteLevels, WhatIsNoByteIsRefused) {
+  const float inf = std::numeric_limits<float>::infinity();
+  for (const std::vector<float>& attr :
+       {std::vector<float>{}, std::vector<float>{0, 255, 0, 6},  // no filter
+        std::vector<float>{0, 255, 0, 6, 1, 255},           // no range of it
+        std::vector<float>{0, 255, 0, 6, 1, 255, -1},       // half of one
+        std::vector<float>{0, 256, 0, 6, 1, 255, -1, 1},    // 9 bits
+        std::vector<float>{0, 255, 0, 6, 0, 65535, -1, 1},  // 16 bits
+        std::vector<float>{7, 7, 0, 6, 1, 255, -1, 1},      // one level
+        std::vector<float>{0, NAN, 0, 6, 1, 255, -1, 1},
+        std::vector<float>{0, 255, 0, 0, 1, 255, -1, 1},  // all zero
+        std::vector<float>{0, 255, 6, 0, 1, 255, -1, 1},
+        std::vector<float>{0, 255, NAN, 6, 1, 255, -1, 1},
+        std::vector<float>{0, 255, 0, inf, 1, 255, -1, 1},
+        std::vector<float>{0, 255, 0, 1e-44f, 1, 255, -1, 1},
+        std::vector<float>{0, 255, 0, 6, 1, 255, -1, 1, 0, 0}}) {
+    EXPECT_FALSE(ByteLevels::Of(attr)) << absl::StrJoin(attr, ",");
+  }
+  const std::optional<ByteLevels> levels =
+      ByteLevels::Of(std::vector<float>{0, 255, 0, 6, 1, 255, -1, 1, -1, 2});
+  ASSERT_TRUE(levels);
+  EXPECT_TRUE(levels->Fits(2));
+  EXPECT_FALSE(levels->Fits(3));
+  EXPECT_EQ(levels->image().zero, 0);
+  EXPECT_EQ(levels->filter(0).zero, 127);
+  EXPECT_EQ(levels->filter(1).zero, 85);
 }
 
 // An implementation that says so applies bias, addend and activation once per

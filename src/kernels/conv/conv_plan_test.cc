@@ -8,6 +8,7 @@
 #include "base/thread_pool.h"
 #include "framework/kernel/op_tester.h"
 #include "framework/kernel/temporary_memory.h"
+#include "kernels/conv/byte_levels.h"
 #include "kernels/conv/prepared_filter.h"
 #include "kernels/lib/narrow_float.h"
 #include "kernels/lib/temporary_peak.h"
@@ -184,6 +185,9 @@ void ExpectPlannedBytes(const ConvPlan& plan, const PlanCase& c,
 TEST(ConvPlan, TemporaryBytesAreWhatARunTakes) {
   if (FailingAllocations::ArePreloaded()) GTEST_SKIP();
   ThreadPool one(1), four(4);
+  const std::optional<ByteLevels> levels =
+      ByteLevels::Of(std::vector<float>{0, 255, 0, 1, 0, 255, -1, 1});
+  ASSERT_TRUE(levels);
   for (const ConvDirection d :
        {ConvDirection::kForward, ConvDirection::kBackwardInput,
         ConvDirection::kBackwardFilter}) {
@@ -204,6 +208,7 @@ TEST(ConvPlan, TemporaryBytesAreWhatARunTakes) {
         p.dtype = v.dtype;
         p.format = v.format;
         p.constant_filter = v.constant;
+        p.byte_levels = &*levels;
         EpilogueTypes types;
         if (v.epilogue != DT_INVALID) {
           types = {.scale = v.epilogue, .bias = v.epilogue, .activates = true};

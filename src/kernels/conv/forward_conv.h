@@ -6,6 +6,7 @@
 #define HEADRACE_KERNELS_CONV_FORWARD_CONV_H_
 
 #include "framework/tensor/stored_constant.h"
+#include "kernels/conv/byte_levels.h"
 #include "kernels/conv/conv_kernel.h"
 #include "kernels/conv/prepared_filter.h"
 #include "kernels/lib/bfloat16_product.h"
@@ -19,7 +20,8 @@ class ForwardConv : public ConvKernel<kSpatial, kDepthwise>,
  public:
   explicit ForwardConv(OpKernelConstruction* ctx)
       : ConvKernel<kSpatial, kDepthwise>(ctx),
-        bfloat16_products_(MultipliesBfloat16(*ctx)) {}
+        bfloat16_products_(MultipliesBfloat16(*ctx)),
+        byte_levels_(ByteLevels::Of(*ctx)) {}
 
   void SetConstantInput(int i, const Tensor& value) final {
     if (i == 1) constant_filter_.Set(value);
@@ -74,6 +76,7 @@ class ForwardConv : public ConvKernel<kSpatial, kDepthwise>,
     HR_RETURN_IF_ERROR(this->SizesOf(input, filter, dtype, p));
     p->constant_filter = constant_filter_.is_set();
     p->bfloat16_products = bfloat16_products_;
+    if (byte_levels_) p->byte_levels = &*byte_levels_;
     return OkStatus();
   }
   Status Plan(ThreadPool* pool, const ConvParams& p, ConvPlan* plan) {
@@ -82,6 +85,7 @@ class ForwardConv : public ConvKernel<kSpatial, kDepthwise>,
   }
 
   const bool bfloat16_products_;
+  const std::optional<ByteLevels> byte_levels_;
   FusedOps fused_;
   ConstantFilter constant_filter_;
 };

@@ -1,5 +1,8 @@
 #include "kernels/conv/prepared_filter.h"
 
+#include <vector>
+
+#include "kernels/conv/byte_levels.h"
 #include "kernels/conv/layout.h"
 
 namespace headrace {
@@ -7,9 +10,10 @@ namespace headrace {
 const void* ConstantFilter::Get(ThreadPool* pool,
                                 const ConvImplementation& impl,
                                 const ConvParams& p) {
-  const int64_t sizes[] = {p.dtype,     p.filter[0],   p.filter[1],
-                           p.filter[2], p.in_channels, p.out_channels,
-                           p.groups};
+  std::vector<int64_t> sizes = {p.dtype,     p.filter[0],   p.filter[1],
+                                p.filter[2], p.in_channels, p.out_channels,
+                                p.groups};
+  if (p.byte_levels != nullptr) p.byte_levels->AppendFilterTo(&sizes);
   return forms_.Get(
       &impl, sizes, impl.PreparedFilterBytes(p),
       [&](const Tensor& filter, void* form) {

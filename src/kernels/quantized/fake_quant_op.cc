@@ -4,61 +4,36 @@
 // gradient passes where x lies in the nudged range; what lies below or above
 // goes to min's and max's gradients.
 #include <algorithm>
-#include <cmath>
 #include <vector>
 
 #include "base/thread_pool.h"
 #include "headrace/op_kernel.h"
 #include "headrace/simd.h"
+#include "kernels/lib/fake_quant.h"
 
 namespace headrace {
 namespace {
 
-struct Levels {
-  float low = 0, high = 255;
-
-  Status FromAttrs(OpKernelConstruction* ctx) {
-    int64_t bits;
-    bool narrow;
-    HR_RETURN_IF_ERROR(ctx->GetAttr("num_bits", &bits));
-    HR_RETURN_IF_ERROR(ctx->GetAttr("narrow_range", &narrow));
-    if (bits < 2 || bits > 16) {
-      return errors::InvalidArgument(
-          "num_bits must be between 2 and 16, "
-          "inclusive, got ",
-          bits);
-    }
-    low = narrow ? 1 : 0;
-    high = static_cast<float>((1 << bits) - 1);
-    return OkStatus();
+Status ReadLevels(OpKernelConstruction* ctx, FakeQuantLevels* levels) {
+  int64_t bits;
+  bool narrow;
+  HR_RETURN_IF_ERROR(ctx->GetAttr("num_bits", &bits));
+  HR_RETURN_IF_ERROR(ctx->GetAttr("narrow_range", &narrow));
+  if (bits < 2 || bits > 16) {
+    return errors::InvalidArgument(
+        "num_bits must be between 2 and 16, "
+        "inclusive, got ",
+        bits);
   }
-};
-
-struct Nudged {
-  float min = 0, max = 0, scale = 0, inverse = 0;
-  bool zero = false;
-
-  Nudged(float low, float high, const Levels& levels) {
-    zero = low == 0 && high == 0;
-    if (zero) return;
-    scale = (high - low) / (levels.high - levels.low);
-    const float from_min = levels.low - low / scale;
-    // Written so that a NaN ends at the low end.
-    const float point = from_min >= levels.high ? levels.high
-                        : from_min > levels.low ? std::round(from_min)
-                                                : levels.low;
-    min = (levels.low - point) * scale;
-    max = (levels.high - point) * scale;
-    inverse = 1 / scale;
-  }
-};
+  levels->low = narrow ? 1 : 0;
+  levels->high = static_cast<float>((1 << bits) - 1);
+  return OkStatus();
+}
 
 // For a range that is not all zero.
 inline float Quantize(float x, float min, float max, float scale,
                       float inverse) {
-  // In this order a NaN comes through.
-  const float clamped = std::max(std::min(x, max), min);
-  return std::floor((clamped - min) * inverse + 0.5f) * scale + min;
+  return FakeQuantCode(x, min, max, inverse) * scale + min;
 }
 
 // Reads the range of channel i from inputs first and first + 1.
@@ -79,11 +54,11 @@ Status CheckRange(OpKernelContext* ctx, int first, bool per_channel,
   return OkStatus();
 }
 
-std::vector<Nudged> Ranges(OpKernelContext* ctx, int first,
-                           const Levels& levels) {
+std::vector<FakeQuantRange> Ranges(OpKernelContext* ctx, int first,
+                                   const FakeQuantLevels& levels) {
   const Tensor& low = ctx->input(first);
   const Tensor& high = ctx->input(first + 1);
-  std::vector<Nudged> ranges;
+  std::vector<FakeQuantRange> ranges;
   for (int64_t i = 0; i < low.NumElements(); ++i) {
     ranges.emplace_back(low.data<float>()[i], high.data<float>()[i], levels);
   }
@@ -91,7 +66,7 @@ std::vector<Nudged> Ranges(OpKernelContext* ctx, int first,
 }
 
 // y[r, c] = quantised x[r, c], with channel c's range.
-void Forward(OpKernelContext* ctx, const std::vector<Nudged>& ranges) {
+void Forward(OpKernelContext* ctx, const std::vector<FakeQuantRange>& ranges) {
   const Tensor& in = ctx->input(0);
   Tensor* out = nullptr;
   OP_REQUIRES_OK(
@@ -101,7 +76,7 @@ void Forward(OpKernelContext* ctx, const std::vector<Nudged>& ranges) {
   const float* x = in.data<float>();
   float* y = out->data<float>();
   if (depth == 1) {
-    const Nudged range = ranges[0];
+    const FakeQuantRange range = ranges[0];
     if (range.zero) {
       std::fill_n(y, in.NumElements(), 0.0f);
       return;
@@ -150,7 +125,7 @@ void Forward(OpKernelContext* ctx, const std::vector<Nudged>& ranges) {
 
 // Gradients of inputs 0 (g) and 1 (x). dmin and dmax, one each channel, may be
 // null. Sums run in double over blocks of rows, added up in order.
-void Backward(OpKernelContext* ctx, const std::vector<Nudged>& ranges,
+void Backward(OpKernelContext* ctx, const std::vector<FakeQuantRange>& ranges,
               Tensor* dmin, Tensor* dmax) {
   const Tensor& gradients = ctx->input(0);
   const Tensor& inputs = ctx->input(1);
@@ -173,7 +148,7 @@ void Backward(OpKernelContext* ctx, const std::vector<Nudged>& ranges,
       for (int64_t c = 0; c < depth; ++c) {
         const int64_t i = r * depth + c;
         const float gi = g[i], xi = x[i];
-        const Nudged& range = ranges[c];
+        const FakeQuantRange& range = ranges[c];
         if (range.zero) {
           dx[i] = gi;
           continue;
@@ -204,7 +179,7 @@ template <bool kGradient>
 class FakeQuantArgsOp : public OpKernel {
  public:
   explicit FakeQuantArgsOp(OpKernelConstruction* ctx) : OpKernel(ctx) {
-    OP_REQUIRES_OK(ctx, levels_.FromAttrs(ctx));
+    OP_REQUIRES_OK(ctx, ReadLevels(ctx, &levels_));
     OP_REQUIRES_OK(ctx, ctx->GetAttr("min", &min_));
     OP_REQUIRES_OK(ctx, ctx->GetAttr("max", &max_));
     OP_REQUIRES(ctx, min_ < max_,
@@ -212,7 +187,8 @@ class FakeQuantArgsOp : public OpKernel {
                                         min_, " >= ", max_));
   }
   void Compute(OpKernelContext* ctx) override {
-    const std::vector<Nudged> ranges(1, Nudged(min_, max_, levels_));
+    const std::vector<FakeQuantRange> ranges(
+        1, FakeQuantRange(min_, max_, levels_));
     if (!kGradient) return Forward(ctx, ranges);
     OP_REQUIRES(ctx, ctx->input(0).shape() == ctx->input(1).shape(),
                 errors::InvalidArgument("gradient and input must be the same "
@@ -221,7 +197,7 @@ class FakeQuantArgsOp : public OpKernel {
   }
 
  private:
-  Levels levels_;
+  FakeQuantLevels levels_;
   float min_ = 0, max_ = 0;
 };
 REGISTER_KERNEL_BUILDER(Name("FakeQuantWithMinMaxArgs").Device(DEVICE_CPU),
@@ -234,7 +210,7 @@ template <bool kPerChannel>
 class FakeQuantVarsOp : public OpKernel {
  public:
   explicit FakeQuantVarsOp(OpKernelConstruction* ctx) : OpKernel(ctx) {
-    OP_REQUIRES_OK(ctx, levels_.FromAttrs(ctx));
+    OP_REQUIRES_OK(ctx, ReadLevels(ctx, &levels_));
   }
   void Compute(OpKernelContext* ctx) override {
     OP_REQUIRES_OK(ctx, CheckRange(ctx, 1, kPerChannel, ctx->input(0)));
@@ -242,7 +218,7 @@ class FakeQuantVarsOp : public OpKernel {
   }
 
  private:
-  Levels levels_;
+  FakeQuantLevels levels_;
 };
 REGISTER_KERNEL_BUILDER(Name("FakeQuantWithMinMaxVars").Device(DEVICE_CPU),
                         FakeQuantVarsOp<false>);
@@ -254,7 +230,7 @@ template <bool kPerChannel>
 class FakeQuantVarsGradientOp : public OpKernel {
  public:
   explicit FakeQuantVarsGradientOp(OpKernelConstruction* ctx) : OpKernel(ctx) {
-    OP_REQUIRES_OK(ctx, levels_.FromAttrs(ctx));
+    OP_REQUIRES_OK(ctx, ReadLevels(ctx, &levels_));
   }
   void Compute(OpKernelContext* ctx) override {
     OP_REQUIRES(ctx, ctx->input(0).shape() == ctx->input(1).shape(),
@@ -268,7 +244,7 @@ class FakeQuantVarsGradientOp : public OpKernel {
   }
 
  private:
-  Levels levels_;
+  FakeQuantLevels levels_;
 };
 REGISTER_KERNEL_BUILDER(
     Name("FakeQuantWithMinMaxVarsGradient").Device(DEVICE_CPU),

@@ -80,7 +80,8 @@ class Fuser {
     NodeDef def;
     def.op = fused.name;
     for (const auto& [name, value] : n->attrs()) {
-      if (HasAttr(fused, name) || name == kPrecisionAttr) {
+      if (HasAttr(fused, name) || name == kPrecisionAttr ||
+          name == kFakeQuantAttr) {
         def.attrs.Set(name, value);
       } else if (name[0] != '_' && !IsDefault(*n, name, value)) {
         return OkStatus();  // something that the fused op cannot do

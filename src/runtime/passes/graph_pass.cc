@@ -15,6 +15,8 @@ const std::vector<GraphPass>& GraphPasses() {
            InlineFunctions},
           {"remove_noops", "removes nodes that hand an input on as it is",
            RemoveNoOps},
+          {"quantize_conv", "lets fake-quantised convolutions multiply bytes",
+           QuantizeConv, true},
           {"constant_folding", "computes nodes whose inputs are all constant",
            FoldConstants},
           {"cse", "merges nodes that compute the same",

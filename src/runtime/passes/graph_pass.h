@@ -16,6 +16,7 @@ class Device;
 
 inline constexpr char kLowerPrecisionPass[] = "lower_precision";
 inline constexpr char kPrecisionAttr[] = "_precision";
+inline constexpr char kFakeQuantAttr[] = "_fake_quant";
 
 struct GraphPassContext {
   // Names of nodes that must be run, whatever reads them: the step's targets.
@@ -36,6 +37,7 @@ struct GraphPass {
 };
 
 // In the order in which they run: "inline_functions", "remove_noops",
+// "quantize_conv",
 // "constant_folding", "cse", "remove_controls", "sum_products",
 // "fold_transpose", "fold_tensordot", "fold_dilation", "fold_pad",
 // "fold_batch_norm", "fuse_layer_norm", "fuse_activation", "fuse_attention",
@@ -68,6 +70,8 @@ Status RunGraphPasses(const GraphPassContext& context,
 Status InlineFunctions(const GraphPassContext& context, Graph* graph,
                        int* changes);
 Status RemoveNoOps(const GraphPassContext& context, Graph* graph, int* changes);
+Status QuantizeConv(const GraphPassContext& context, Graph* graph,
+                    int* changes);
 Status FoldConstants(const GraphPassContext& context, Graph* graph,
                      int* changes);
 Status MergeCommonSubexpressions(const GraphPassContext& context, Graph* graph,

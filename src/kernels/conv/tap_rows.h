@@ -1,0 +1,85 @@
+// What convolutions have in common that multiply small numbers
+// (lib/product_tiles.h): the image is converted once, to rows of packed
+// channels, a row a pixel; a row of zeros after them stands for the padding. A
+// tile is some output pixels by the channels of one panel: for each tap it
+// reads the pixels where they lie.
+#ifndef HEADRACE_KERNELS_CONV_TAP_ROWS_H_
+#define HEADRACE_KERNELS_CONV_TAP_ROWS_H_
+
+#include <algorithm>
+#include <cstdint>
+
+#include "base/thread_pool.h"
+#include "kernels/conv/conv_impl.h"
+#include "kernels/conv/tiles.h"
+
+namespace headrace::conv {
+
+// The pixels that an output pixel reads, by tap.
+class TapPixels {
+ public:
+  // `p` stays where it is.
+  explicit TapPixels(const ConvParams& p)
+      : p_(p),
+        zeros_(p.batch * p.in_pixels()),
+        is_pointwise_(p.IsPointwise()) {}
+
+  // Calls use(tap, pixel) for the taps in order. The pixel after the last of
+  // the image is the padding.
+  template <typename Use>
+  void ForEach(int64_t out_pixel, const Use& use) const {
+    if (is_pointwise_) return use(0, out_pixel);
+    const int64_t x = out_pixel % p_.out[2];
+    const int64_t y = out_pixel / p_.out[2] % p_.out[1];
+    const int64_t z = out_pixel / (p_.out[2] * p_.out[1]) % p_.out[0];
+    const int64_t image = out_pixel / p_.out_pixels() * p_.in_pixels();
+    const int64_t iz = z * p_.stride[0] - p_.pad_before[0];
+    const int64_t iy = y * p_.stride[1] - p_.pad_before[1];
+    const int64_t ix = x * p_.stride[2] - p_.pad_before[2];
+    int64_t tap = 0;
+    for (int64_t tz = 0; tz < p_.filter[0]; ++tz) {
+      const int64_t sz = iz + tz * p_.dilation[0];
+      for (int64_t ty = 0; ty < p_.filter[1]; ++ty) {
+        const int64_t sy = iy + ty * p_.dilation[1];
+        const bool inside =
+            sz >= 0 && sz < p_.in[0] && sy >= 0 && sy < p_.in[1];
+        const int64_t line = image + (sz * p_.in[1] + sy) * p_.in[2];
+        for (int64_t tx = 0; tx < p_.filter[2]; ++tx, ++tap) {
+          const int64_t sx = ix + tx * p_.dilation[2];
+          use(tap, inside && sx >= 0 && sx < p_.in[2] ? line + sx : zeros_);
+        }
+      }
+    }
+  }
+
+ private:
+  const ConvParams& p_;
+  const int64_t zeros_;
+  const bool is_pointwise_;
+};
+
+// Calls work(first tile, last tile, first panel, last panel) for pieces of some
+// tiles of `rows` pixels by some panels, of 4 million operations each, on the
+// pool's threads. Tiles of a piece: at most kMostTiles. The pieces do not
+// depend on the number of threads.
+inline constexpr int64_t kMostTiles = 16;
+template <typename Work>
+void ForTilePieces(ThreadPool* pool, int64_t tiles, int64_t panels,
+                   double tile_flops, const Work& work) {
+  const int64_t together = std::clamp<int64_t>(
+      static_cast<int64_t>(4e6 / tile_flops), 1, std::min(kMostTiles, tiles));
+  const int64_t wide = std::clamp<int64_t>(
+      static_cast<int64_t>(4e6 / (tile_flops * together)), 1, panels);
+  const int64_t groups = CeilDiv(panels, wide);
+  pool->ParallelFor(CeilDiv(tiles, together) * groups, 1,
+                    [&](int64_t piece, int64_t) {
+                      const int64_t t0 = piece / groups * together;
+                      const int64_t p0 = piece % groups * wide;
+                      work(t0, std::min(t0 + together, tiles), p0,
+                           std::min(p0 + wide, panels));
+                    });
+}
+
+}  // namespace headrace::conv
+
+#endif  // HEADRACE_KERNELS_CONV_TAP_ROWS_H_
