@@ -689,7 +689,10 @@ def normalize(b, t):
 
 @construct("any", keeps=True)
 def softmax(b, t):
-    return b.table({"softmax": tf.nn.softmax,
+    def spelled(v):
+        e = tf.exp(v - tf.reduce_max(v, -1, keepdims=True))
+        return e / tf.reduce_sum(e, -1, keepdims=True)
+    return b.table({"softmax": tf.nn.softmax, "spelled": spelled,
                     "log_softmax": tf.nn.log_softmax})(t)
 
 

@@ -40,6 +40,8 @@ const std::vector<GraphPass>& GraphPasses() {
           {"fuse_activation",
            "runs activations that the graph spells out as one", FuseActivation,
            true},
+          {"fuse_softmax", "runs a softmax that the graph spells out as one",
+           FuseSoftmax},
           {"fuse_attention", "runs attention that the graph spells out as one",
            FuseAttention, true},
           {"fuse_conv", "puts bias, addition and activation into convolutions",

@@ -40,9 +40,9 @@ struct GraphPass {
 // "quantize_conv",
 // "constant_folding", "cse", "remove_controls", "sum_products",
 // "fold_transpose", "fold_tensordot", "fold_dilation", "fold_pad",
-// "fold_batch_norm", "fuse_layer_norm", "fuse_activation", "fuse_attention",
-// "fuse_conv", "fuse_conv_chain", "lower_precision", "fuse_lstm",
-// "fuse_matmul", "fuse_elementwise", "prune".
+// "fold_batch_norm", "fuse_layer_norm", "fuse_activation", "fuse_softmax",
+// "fuse_attention", "fuse_conv", "fuse_conv_chain", "lower_precision",
+// "fuse_lstm", "fuse_matmul", "fuse_elementwise", "prune".
 const std::vector<GraphPass>& GraphPasses();
 
 // Switches off the passes that make ops for the host's memory if the device has
@@ -92,6 +92,7 @@ Status FuseLayerNorm(const GraphPassContext& context, Graph* graph,
                      int* changes);
 Status FuseActivation(const GraphPassContext& context, Graph* graph,
                       int* changes);
+Status FuseSoftmax(const GraphPassContext& context, Graph* graph, int* changes);
 Status FuseAttention(const GraphPassContext& context, Graph* graph,
                      int* changes);
 // Marks convolutions and matrix products of floats, whose kernels then may

@@ -1,0 +1,100 @@
+// Makes one Softmax of one that the graph spells out over the last dim:
+//
+//   e = exp(x - max(x)),  e / sum(e)
+//
+// where max and sum keep their dim. Only with the maximum: without it large
+// numbers overflow, which Softmax would hide. float and double only: narrower
+// types round after each node.
+#include <vector>
+
+#include "runtime/passes/expression.h"
+
+namespace headrace {
+namespace {
+
+// `n` reduces the last dim of its input alone, and keeps it.
+bool ReducesLastDim(const Node& n, const char* op) {
+  bool keeps = false;
+  const Tensor* const axes =
+      n.type_string() == op ? ConstantInput(n, 1) : nullptr;
+  if (axes == nullptr || axes->NumElements() != 1 ||
+      !n.attrs().Get("keep_dims", &keeps).ok() || !keeps ||
+      (axes->dtype() != DT_INT32 && axes->dtype() != DT_INT64)) {
+    return false;
+  }
+  const Endpoint x = InputOf(n, 0);
+  const PartialTensorShape& shape = x.node->output_shape(x.index);
+  const int64_t axis = axes->dtype() == DT_INT32 ? axes->data<int32_t>()[0]
+                                                 : axes->data<int64_t>()[0];
+  return !shape.unknown_rank() && shape.dims() > 0 &&
+         (axis == -1 || axis == shape.dims() - 1);
+}
+
+Node* OpAt(const Node& n, int i, const char* op) {
+  const Edge* const e = n.input_edge(i);
+  return e != nullptr && e->src_output() == 0 && e->src()->type_string() == op
+             ? e->src()
+             : nullptr;
+}
+
+class Finder {
+ public:
+  Finder(const GraphPassContext& context, Graph* graph)
+      : graph_(graph), rewriter_(context, graph) {}
+
+  Status Run(int* changes) {
+    return ForEachRoot(
+        *graph_,
+        [](const Node& n) {
+          return n.type_string() == "Exp" && (n.output_type(0) == DT_FLOAT ||
+                                              n.output_type(0) == DT_DOUBLE);
+        },
+        [&](Node* n) { return Fuse(n, changes); });
+  }
+
+ private:
+  Status Fuse(Node* exp, int* changes) {
+    Node* const less = OpAt(*exp, 0, "Sub");
+    Node* const max = less == nullptr ? nullptr : OpAt(*less, 1, "Max");
+    if (max == nullptr || !ReducesLastDim(*max, "Max") ||
+        InputOf(*max, 0) != InputOf(*less, 0)) {
+      return OkStatus();
+    }
+    Node* share = nullptr;
+    for (const Edge* e : exp->out_edges()) {
+      if (!e->IsControlEdge() && e->dst_input() == 0 &&
+          e->dst()->type_string() == "RealDiv") {
+        share = e->dst();
+      }
+    }
+    Node* const sum = share == nullptr ? nullptr : OpAt(*share, 1, "Sum");
+    if (sum == nullptr || !ReducesLastDim(*sum, "Sum") ||
+        InputOf(*sum, 0) != Endpoint{exp, 0}) {
+      return OkStatus();
+    }
+    const std::vector<Node*> nodes = {max, less, exp, sum, share};
+    if (!MayBecomeOne(&rewriter_, nodes, *share)) return OkStatus();
+    NodeDef def;
+    def.op = "Softmax";
+    def.attrs.Set("T", exp->output_type(0));
+    const Rewriter::Output result = {{share, 0}, 0};
+    HR_ASSIGN_OR_RETURN(Node * done,
+                        rewriter_.Replace(nodes, {&result, 1}, std::move(def),
+                                          {InputOf(*less, 0)}));
+    if (done != nullptr) *changes += static_cast<int>(nodes.size()) - 1;
+    return OkStatus();
+  }
+
+  Graph* const graph_;
+  Rewriter rewriter_;
+};
+
+}  // namespace
+
+Status FuseSoftmax(const GraphPassContext& context, Graph* graph,
+                   int* changes) {
+  if (OpRegistry::Global()->Find("Softmax") == nullptr) return OkStatus();
+  return Finder(context, graph).Run(changes);
+}
+
+}  // namespace headrace
