@@ -366,7 +366,7 @@ def conv(b, t):
     return rest_of_layer(b, y)
 
 
-@construct("images", keeps=True, weight=5)
+@construct("images", keeps=True, weight=7)
 def conv_same(b, t):
     return rest_of_layer(b, convolve(b, t, b.channels(t)), skip=t)
 
