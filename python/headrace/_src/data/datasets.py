@@ -26,7 +26,8 @@ from headrace._src.framework.tensor_shape import TensorShape, as_list_or_none
 from headrace._src.functions import func_graph as _func_graph
 from headrace._src.ops import array_ops as _array
 from headrace._src.ops.sparse_tensor import SparseTensor
-from headrace._src.ops.type_specs import SparseTensorSpec, TensorSpec
+from headrace._src.ops.type_specs import (
+    SparseTensorSpec, TensorSpec, TypeSpec)
 
 AUTOTUNE = -1
 
@@ -77,7 +78,7 @@ class Dataset(Typed):
     def _as_graph_element(self):
         return self._variant_tensor
 
-    def _leaf_and_tensor(self):
+    def _leaf_and_tensor(self, slices=False):
         return DatasetLeaf(self._spec), self._variant_tensor
 
     def __repr__(self):
@@ -304,8 +305,8 @@ class Dataset(Typed):
         if padded_shapes is None:
             raise ValueError("padded_shapes must be given")
         if not all(isinstance(leaf, TensorLeaf) for leaf in leaves):
-            raise TypeError("Batching of padded sparse tensors is not currently "
-                            "supported")
+            raise TypeError("Batching of padded sparse or ragged tensors is not "
+                            "currently supported")
         shapes, static = [], []
         for leaf, s in zip(leaves, leaves_like(self._spec, padded_shapes,
                                                lambda s: s)):
@@ -691,6 +692,8 @@ def _leaf_spec(leaf):
         return TensorSpec(leaf.shape, leaf.type)
     if leaf.cls is SparseTensor:
         return SparseTensorSpec(leaf.shape, leaf.type)
+    if isinstance(leaf.cls, TypeSpec):
+        return leaf.cls
     raise NotImplementedError("element_spec: a %s has no TypeSpec here"
                               % leaf.cls.__name__)
 

@@ -384,10 +384,10 @@ def expand_fetch(fetch):
     conversion = _conversion_of(fetch)
     if conversion is not None:
         return conversion[1](fetch)
-    if hasattr(fetch, "_as_graph_element"):
-        return fetch._as_graph_element(), None
     if hasattr(fetch, "_fetch_components"):
         return fetch._fetch_components()
+    if hasattr(fetch, "_as_graph_element"):
+        return fetch._as_graph_element(), None
     if isinstance(fetch, collections.abc.Mapping):
         keys = list(fetch.keys())
         return ([fetch[k] for k in keys],
