@@ -103,7 +103,6 @@ RT.from_row_splits(R([[1], [2, 3]]), [0, 2])
 RT.from_row_splits(R([[1], [2, 3]]), np.array([0, 2], np.int32))
 RT.from_row_splits(R([[1], [2, 3]]), tf.constant([0, 2]))
 RT.from_row_splits(R([[1], [2, 3]]), tf.constant([0., 2.]))
-RT.from_row_splits(V([[1], [2, 3]]), [0, 2])
 RT.from_row_splits([1], ["a"])
 RT.from_row_lengths([3, 1, 4], [2, 0, 1])
 RT.from_row_lengths([3, 1, 4], [2, 0])
@@ -703,6 +702,13 @@ R([[1, 2], [], [3]])[:, -1:]
 R([[1, 2, 4], [], [3]])[:, :-1]
 R([[1, 2, 4], [], [3]])[:, 1:2]
 R([[1, 2, 4], [], [3]])[:, ::2]
+R([[1, 2, 4], [], [3]])[:, ::-1]
+R([[1, 2, 4], [], [3]])[:, 1::-1]
+R([[1, 2, 4], [], [3]])[:, :-3:-1]
+R([[1, 2, 4], [], [3]])[:, :0]
+R([[1, 2, 4], [], [3]])[:, 0:1]
+R([[1, 2, 4], [], [3]])[:, 5:]
+R([[1, 2, 4], [], [3]])[:, -5:5]
 R([[1, 2, 4], [], [3]])[:, tf.constant(1):]
 R([[1, 2, 4], [], [3]])[:, dense(-1):]
 R([[1, 2, 4], [], [3]])[:, 1.5:]
@@ -818,8 +824,18 @@ tf.nest.map_structure(lambda x: x, [R([[1], []]), 3], expand_composites=True)[0]
 len(tf.nest.flatten([R([[[1]], []])], expand_composites=True))
 tf.nest.assert_same_structure(R([[1]]), R([[2], []]), expand_composites=True)
 tf.nest.assert_same_structure(R([[1]]), tf.constant(1), expand_composites=True)
+tf.nest.assert_same_structure(R([[1]]), R([[[1]]]), expand_composites=True)
+tf.nest.assert_same_structure(R([[1]]), tf.SparseTensor([[0]], [1], [2]), expand_composites=True)
+tf.nest.assert_same_structure(R([[1]]), tf.SparseTensor([[0]], [1], [2]))
 # Control flow.
 tf.cond(dense(True), lambda: R([[1], []]), lambda: R([[2, 3], []]))
+tf.cond(dense(False), lambda: R([[1], []]), lambda: R([[[1]], []]))
+tf.cond(dense(False), lambda: R([[1], []]), lambda: tf.constant(1))
+tf.cond(dense(False), lambda: R([[1], []]), lambda: R([["a"], []]))
+tf.while_loop(lambda i, r: i < 2, lambda i, r: (i + 1, tf.concat([r, r], 1)), [0, R([[1], [2]])], shape_invariants=[tf.TensorShape([]), tf.RaggedTensorSpec([None, None], tf.int32)])
+tf.while_loop(lambda i, r: i < 2, lambda i, r: (i + 1, 1), [0, R([[1], [2]])])
+tf.while_loop(lambda i, r: i < 2, lambda i, r: (i + 1, R([[[1]]])), [0, R([[1], [2]])])
+tf.case([(dense(True), lambda: R([[1], []]))], default=lambda: R([[2]]))
 tf.cond(dense(False), lambda: R([[1], []]), lambda: R([[2, 3], []]))
 tf.while_loop(lambda i, r: i < 3, lambda i, r: (i + 1, r + 1), [0, R([[1], []])])
 tf.while_loop(lambda i, r: i < 2, lambda i, r: (i + 1, tf.concat([r, r], 1)), [0, R([[1], [2]])], shape_invariants=[tf.TensorShape([]), tf.TensorShape([None, None])])
@@ -861,7 +877,6 @@ elements(tf.data.Dataset.from_tensors(R([[1, 2], []])).filter(lambda x: tf.equal
 elements(tf.data.Dataset.from_tensors(R([[[1]], [[2]]])).flat_map(tf.data.Dataset.from_tensor_slices))
 elements(tf.data.Dataset.from_tensors(R([[1, 2], []])).concatenate(tf.data.Dataset.from_tensors(R([[5], [6]]))))
 elements(tf.data.Dataset.from_tensors(R([[1, 2], []])).shuffle(2).take(1))
-tf.data.Dataset.from_tensors(R([[1, 2], []])).padded_batch(2, [None])
 tf.data.Dataset.from_tensors(R([[1, 2], []])).output_types
 tf.data.Dataset.from_tensors(R([[1, 2], []])).output_shapes
 tf.data.Dataset.from_tensors(R([[1, 2], []])).output_classes
@@ -882,7 +897,7 @@ class Run:
             "fed": self.fed, "dense": self.dense, "grads": self.grads,
             "elements": self.elements}
 
-    def fed(self, pylist, ragged_rank=None, value_shape=None, **options):
+    def fed(self, pylist, ragged_rank=None, value_shape=(), **options):
         value = self.tf.ragged.constant_value(pylist, ragged_rank=ragged_rank,
                                               dtype=np.int32, **options)
         key = self.tf.ragged.placeholder(self.tf.int32, value.ragged_rank,

@@ -132,9 +132,9 @@ PROGRAMS = {
         "True True False True\nFalse None\nTrue\n"),
     "names_of_missing_namespaces": ("""
         from tensorflow.python.framework import config
-        from tensorflow.python.ops.ragged import ragged_tensor
+        from tensorflow.python.ops.ragged import ragged_tensor_shape
         print(hasattr(config, "set_soft_device_placement"))
-        print(hasattr(ragged_tensor, "RaggedTensor"))
+        print(hasattr(ragged_tensor_shape, "RaggedTensorDynamicShape"))
         """, "True\nFalse\n"),
 }
 

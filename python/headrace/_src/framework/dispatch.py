@@ -4,18 +4,17 @@ A function is called as always. Only if it refuses its arguments are these
 looked at: a program without ragged tensors pays nothing for them.
 """
 import functools
-import sys
 
 from headrace import raw_ops
-from headrace._loading import load
+from headrace._loading import load, loaded
 
 # Where the classes are defined; no value of them exists before it is loaded.
-_CLASSES = "headrace._src.ragged.ragged_value"
+_CLASSES = "_src.ragged.ragged_value"
 
 
 def dispatch_op(op_type, args, kwargs):
     """The result of an op that refused its arguments, or NotImplemented."""
-    if _CLASSES not in sys.modules:
+    if not loaded(_CLASSES):
         return NotImplemented
     return load("_src.ragged.ragged_dispatch").dispatch(
         op_type, getattr(raw_ops, op_type), args, kwargs)
@@ -29,7 +28,7 @@ def dispatched(function):
         try:
             return function(*args, **kwargs)
         except (TypeError, ValueError):
-            if _CLASSES not in sys.modules:
+            if not loaded(_CLASSES):
                 raise
             result = load("_src.ragged.ragged_dispatch").dispatch(
                 function.__name__, function, args, kwargs)

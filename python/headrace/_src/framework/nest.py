@@ -147,9 +147,14 @@ def _shown(x):
 
 def _difference_of_composites(a, b):
     for x, y in zip(flatten(a), flatten(b)):
-        if (_is_composite(x) or _is_composite(y)) and type(x) is not type(y):
+        if not _is_composite(x) and not _is_composite(y):
+            continue
+        if _is_composite(x) and _is_composite(y) and type(x) is not type(y):
             return TypeError, "one has %s where the other has %s" % (
                 type(x), type(y))
+        if len(flatten(x, True)) != len(flatten(y, True)):
+            return ValueError, "%s does not have the tensors of %s" % (
+                _shown(x), _shown(y))
     return None
 
 

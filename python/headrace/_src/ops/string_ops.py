@@ -60,9 +60,9 @@ def string_split(source, sep=None, skip_empty=True, delimiter=None,
     delimiter = delimiter if sep is None else sep
     delimiter = " " if delimiter is None else delimiter
     with name_scope(name, "StringSplit", [source]):
-        out = _raw.StringSplit(convert_to_tensor(source, dtypes.string),
-                               delimiter, skip_empty=skip_empty)
-        return _pieces(out, result_type)
+        source = convert_to_tensor(source, dtypes.string)
+        out = _raw.StringSplit(source, delimiter, skip_empty=skip_empty)
+        return _pieces(out, source, result_type)
 
 
 def split(input=None, sep=None, maxsplit=-1, result_type="SparseTensor",
@@ -80,7 +80,7 @@ def split(input=None, sep=None, maxsplit=-1, result_type="SparseTensor",
 
     def of_vector(strings, kind="RaggedTensor"):
         return _pieces(_raw.StringSplitV2(strings, sep, maxsplit=maxsplit),
-                       kind)
+                       strings, kind)
 
     with name_scope(name, "StringSplit", [source]):
         if not hasattr(source, "ragged_rank"):
@@ -100,11 +100,12 @@ def _check_result_type(result_type):
                          "'SparseTensor', got %r" % (result_type,))
 
 
-def _pieces(parts, result_type):
+def _pieces(parts, strings, result_type):
     pieces = SparseTensor(*parts)
     if result_type == "SparseTensor":
         return pieces
-    return load("_src.ragged.ragged_strings").of_sparse(pieces)
+    count = strings.get_shape()[0] if strings._rank() == 1 else None
+    return load("_src.ragged.ragged_strings").of_sparse(pieces, count)
 
 
 @dispatched

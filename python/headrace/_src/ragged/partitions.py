@@ -65,11 +65,6 @@ def ids_of(splits, out_type=None):
     return _raw.Squeeze(ids, squeeze_dims=[0])
 
 
-def repeated(x, lengths):
-    """Row i of x lengths[i] times."""
-    return _array.gather(x, ids_of(splits_of(lengths)))
-
-
 def times_each(x, times):
     """Each element of a vector `times` times."""
     wide = _array.tile(_raw.ExpandDims(x, 1), _array.stack([1, times]))

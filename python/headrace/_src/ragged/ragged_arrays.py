@@ -190,14 +190,19 @@ def _joined(values, axis, stacked):
             map(is_ragged, values)):
         return (_array.stack if stacked else _array.concat)(values, axis)
     if stacked:
-        values = [expand_dims(x, axis) for x in values]
+        values = [expand_dims(x, axis) for x in _of_one_depth(values)]
     return _concat(values, axis)
 
 
-def _concat(values, axis):
+def _of_one_depth(values):
+    """All ragged, and of one ragged_rank."""
     kind = same_partition_dtype(*values)
     ragged_rank = max([1] + [x.ragged_rank for x in values if is_ragged(x)])
-    values = [_deeper(x, ragged_rank, kind) for x in values]
+    return [_deeper(x, ragged_rank, kind) for x in values]
+
+
+def _concat(values, axis):
+    values = _of_one_depth(values)
     if axis == 0:
         return _concat_rows(values)
     if axis == 1:

@@ -118,7 +118,7 @@ def _binary(function, given):
 def _is_inner(dense, ragged):
     """Whether all dimensions of `dense` meet uniform inner ones."""
     ranks = dense.get_shape().ndims, ragged.flat_values.get_shape().ndims
-    return None not in ranks and ranks[0] < ranks[1]
+    return ranks[0] == 0 or None not in ranks and ranks[0] < ranks[1]
 
 
 # Others. Each takes the arguments by their names.

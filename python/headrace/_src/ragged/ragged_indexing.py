@@ -65,10 +65,15 @@ def _of_columns(rt, keys):
         raise ValueError("Cannot index into an inner ragged dimension.")
     if key != _ALL:
         starts, limits = rt.row_splits[:-1], rt.row_splits[1:]
-        rt = _of_ranges(
-            starts if key.start is None else _moved(key.start, starts, limits),
-            limits if key.stop is None else _moved(key.stop, starts, limits),
-            key.step, rt.values)
+        first, last = starts, limits
+        if isinstance(key.step, int) and key.step < 0:  # the other way round
+            starts, limits = starts - 1, limits - 1
+            first, last = limits, starts
+        if key.start is not None:
+            first = _moved(key.start, rt, starts, limits)
+        if key.stop is not None:
+            last = _moved(key.stop, rt, starts, limits)
+        rt = _of_ranges(first, last, key.step, rt.values)
     return rt.with_values(_of_columns(rt.values, rest))
 
 
@@ -84,16 +89,17 @@ def _without_ellipsis(keys, rank):
     return keys[1:] if count == rank + 1 else [_ALL] + keys
 
 
-def _moved(offset, starts, limits):
-    """The place `offset` of each row, from its end if it is negative."""
+def _moved(offset, rt, lowest, highest):
+    """The place `offset` of each row, from its end if it is negative, between
+    two others."""
     def from_start():
-        return _math.minimum(starts + offset, limits)
+        return _math.minimum(rt.row_splits[:-1] + offset, highest)
 
     def from_end():
-        return _math.maximum(limits + offset, starts)
+        return _math.maximum(rt.row_splits[1:] + offset, lowest)
 
     if isinstance(offset, Tensor):
-        offset = _math.cast(offset, starts.dtype.base_dtype)
+        offset = _math.cast(offset, lowest.dtype.base_dtype)
         return cond(offset >= 0, from_start, from_end)
     if not isinstance(offset, int):
         raise TypeError("slice offsets must be integers or None")

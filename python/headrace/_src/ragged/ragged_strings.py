@@ -3,6 +3,7 @@ from headrace import raw_ops as _raw
 from headrace._src.framework import dtypes
 from headrace._src.framework.graph import name_scope
 from headrace._src.ops import array_ops as _array
+from headrace._src.ops.sparse_tensor import SparseTensor
 from headrace._src.ragged.ragged_arrays import expand_dims
 from headrace._src.ragged.ragged_tensor import (
     RaggedTensor, convert, is_ragged)
@@ -15,11 +16,15 @@ def _rank(tensor, what):
     return rank
 
 
-def of_sparse(pieces):
-    """The rows of a SparseTensor that an op of strings gives."""
-    return RaggedTensor.from_value_rowids(
+def of_sparse(pieces, count=None):
+    """The rows of a SparseTensor that an op of strings gives, a Dimension of
+    them."""
+    rows = RaggedTensor.from_value_rowids(
         pieces.values, pieces.indices[:, 0], pieces.dense_shape[0],
         validate=False)
+    if count is not None and count.value is not None:
+        rows.row_splits.set_shape([count.value + 1])
+    return rows
 
 
 def of_vectors(function, strings):
@@ -48,10 +53,9 @@ def bytes_split(input, name=None):
             raise ValueError("input must have a statically-known rank.")
 
         def split(strings):
-            indices, values, shape = _raw.StringSplit(strings, "",
-                                                      skip_empty=False)
-            return RaggedTensor.from_value_rowids(
-                values, indices[:, 0], shape[0], validate=False)
+            pieces = SparseTensor(*_raw.StringSplit(strings, "",
+                                                    skip_empty=False))
+            return of_sparse(pieces, strings.get_shape()[0])
         return of_vectors(split, input)
 
 
