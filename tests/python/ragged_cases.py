@@ -130,6 +130,10 @@ RT(tf.constant([1]), tf.constant([0, 1]))
 RT(tf.constant([1]), tf.constant([0, 1]), internal=True)
 RT(tf.constant([1]), [0, 1], internal=True)
 RT([1], tf.constant([0, 1]), internal=True)
+RT(tf.constant([1]), tf.constant([0, 1]), cached_nrows=1, internal=True)
+RT(tf.constant([1]), tf.constant([0, 1]), cached_nrows=tf.constant(1.), internal=True)
+(lambda n: RT.from_value_rowids([1], tf.constant([0], tf.int64), n).nrows() is n)(tf.constant(1, tf.int64))
+(lambda i: RT.from_value_rowids([1], i, validate=False).value_rowids() is i)(tf.constant([0], tf.int64))
 RT(tf.constant([1]), tf.constant([0., 1]), internal=True)
 tf.ragged.row_splits_to_segment_ids([0, 2, 2, 5])
 tf.ragged.row_splits_to_segment_ids([0])
@@ -857,6 +861,23 @@ grads(lambda v: R([[1, 2], [3]]).with_values(v)[0], [1., 2., 3.])
 grads(lambda v: tf.concat([R([[1, 2], [3]]).with_values(v), [[1.], [2.]]], 1).values, [1., 2., 3.])
 grads(lambda v: RT.from_tensor(v, padding=0.).values ** 2, [[1., 0.], [2., 3.]])
 grads(lambda v: tf.tile(R([[1, 2], [3]]).with_values(v), [1, 2]).values, [1., 2., 3.])
+# Names of nodes.
+R([[1]], name="n").values.name
+R([[1]], name="n").row_splits.name
+tf.ragged.placeholder(tf.int32, 1, name="n").row_splits.name
+tf.ragged.placeholder(tf.int32, 1, name="n").flat_values.name
+tf.ragged.range([1], name="n").values.name
+tf.ragged.stack([R([[1]]), R([[2]])], name="n").flat_values.name
+tf.concat([R([[1]]), R([[2]])], 0, name="n").values.name
+tf.add(R([[1]]), R([[2]]), name="n").values.name
+tf.exp(R([[1.]]), name="n").values.name
+tf.reduce_sum(R([[1]]), 1, name="n").name
+tf.reduce_sum(R([[1]])).name
+tf.reduce_max(R([[1]]), 1).name
+tf.gather(R([[1]]), [0], name="n").values.name
+tf.size(R([[1]]), name="n").name
+tf.strings.unicode_decode(["a"], "UTF-8", name="n").values.name
+R([[1]]).to_sparse(name="n").values.name
 # Datasets.
 elements(tf.data.Dataset.from_tensors(R([[1, 2], []])))
 elements(tf.data.Dataset.from_tensors(V([[1, 2], []])))

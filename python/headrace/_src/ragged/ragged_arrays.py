@@ -227,6 +227,7 @@ def _deeper(value, ragged_rank, kind):
 
 
 def _concat_rows(values):
+    flat = _array.concat([x.flat_values for x in values], 0)
     partitions = []
     for all_splits in zip(*[x.nested_row_splits for x in values]):
         pieces, offset = [all_splits[0]], all_splits[0][-1]
@@ -234,7 +235,6 @@ def _concat_rows(values):
             pieces.append(splits[1:] + offset)
             offset += splits[-1]
         partitions.append(_array.concat(pieces, 0))
-    flat = _array.concat([x.flat_values for x in values], 0)
     return RaggedTensor._from_flow_components([flat] + partitions)
 
 

@@ -264,9 +264,9 @@ def _reduction(reduce):
     return handle
 
 
-def _plain_reduction(whole, op):
+def _plain_reduction(whole, op, default_name):
     return _reduction(lambda value, axis, name: _ragged_math.reduce(
-        whole, op, value, axis, name))
+        whole, op, value, axis, name or default_name))
 
 
 def _bool_reduction(whole, op):
@@ -279,7 +279,8 @@ def _reduce_join(inputs, axis=None, keep_dims=None, separator="", name=None,
                  reduction_indices=None, keepdims=None):
     axis = _axis_of(axis, reduction_indices, keepdims, keep_dims)
     return _ragged_math.reduce(
-        lambda x, a: _strings.reduce_join(x, a, separator=separator),
+        lambda x, a, name=None: _strings.reduce_join(
+            x, a, separator=separator, name=name),
         lambda x, ids, n: _raw.UnsortedSegmentJoin(x, ids, n,
                                                    separator=separator),
         convert(inputs), axis, name)
@@ -304,11 +305,14 @@ _HANDLERS = {
                                     "RaggedSegmentMax"),
     "unsorted_segment_mean": _segment_mean,
     "unsorted_segment_sqrt_n": _segment_sqrt_n,
-    "reduce_sum": _plain_reduction(_math.reduce_sum, _raw.UnsortedSegmentSum),
-    "reduce_prod": _plain_reduction(_math.reduce_prod,
-                                    _raw.UnsortedSegmentProd),
-    "reduce_min": _plain_reduction(_math.reduce_min, _raw.UnsortedSegmentMin),
-    "reduce_max": _plain_reduction(_math.reduce_max, _raw.UnsortedSegmentMax),
+    "reduce_sum": _plain_reduction(_math.reduce_sum, _raw.UnsortedSegmentSum,
+                                   "RaggedReduceSum"),
+    "reduce_prod": _plain_reduction(
+        _math.reduce_prod, _raw.UnsortedSegmentProd, "RaggedReduceProd"),
+    "reduce_min": _plain_reduction(_math.reduce_min, _raw.UnsortedSegmentMin,
+                                   "RaggedReduceMin"),
+    "reduce_max": _plain_reduction(_math.reduce_max, _raw.UnsortedSegmentMax,
+                                   "RaggedReduceMax"),
     "reduce_all": _bool_reduction(_math.reduce_prod, _raw.UnsortedSegmentProd),
     "reduce_any": _bool_reduction(_math.reduce_sum, _raw.UnsortedSegmentSum),
     "reduce_mean": _reduction(_ragged_math.reduce_mean),

@@ -1,4 +1,6 @@
 """Arithmetic of ragged tensors: ranges, sums over segments and dimensions."""
+import contextlib
+
 import numpy as np
 
 from headrace import raw_ops as _raw
@@ -45,11 +47,11 @@ def range(starts, limits=None, deltas=1, dtype=None, name=None,
 
 # Segments.
 
-def segments(op, data, segment_ids, num_segments, name="RaggedSegment"):
+def segments(op, data, segment_ids, num_segments, name=None):
     """op(data, segment_ids, num_segments) with a row of the result for each
     segment, as long as the longest row of `data` in it. `segment_ids` has the
     shape of the first dimensions of `data`."""
-    with name_scope(name):
+    with name_scope(name) if name else contextlib.nullcontext():
         data, ids = convert(data, name="data"), convert(segment_ids,
                                                         name="segment_ids")
         same_partition_dtype(data, ids)
@@ -101,10 +103,10 @@ def segment_mean(data, segment_ids, num_segments, divisor=lambda count: count):
 
 def reduce(whole, op, value, axis, name):
     """`value`, ragged, reduced along `axis`: an int, a list of ints or None for
-    all. `whole(tensor, axis)` reduces a tensor, `op` segments."""
+    all. `whole(tensor, axis, name=None)` reduces a tensor, `op` segments."""
     axis = _known_axis(axis)
     if axis is None:
-        return whole(value.flat_values, None)
+        return whole(value.flat_values, None, name=name)
     with name_scope(name, "RaggedReduce"):
         if isinstance(axis, (tuple, list)):
             return _reduce_several(whole, op, value, axis)

@@ -105,7 +105,7 @@ def unicode_decode(input, input_encoding, errors="replace",
     for an unknown rank."""
     with name_scope(name, "UnicodeDecode"):
         return _decoded(input, input_encoding, errors, replacement_char,
-                        replace_control_characters)[0]
+                        replace_control_characters, _raw.UnicodeDecode)[0]
 
 
 def unicode_decode_with_offsets(input, input_encoding, errors="replace",
@@ -125,7 +125,8 @@ def unicode_split(input, input_encoding, errors="replace",
     dimension more, which is ragged; a vector for a scalar. ValueError for an
     unknown rank."""
     with name_scope(name, "UnicodeSplit"):
-        return _characters(input, input_encoding, errors, replacement_char)[0]
+        return _characters(input, input_encoding, errors, replacement_char,
+                           _raw.UnicodeDecode)[0]
 
 
 def unicode_split_with_offsets(input, input_encoding, errors="replace",
@@ -135,27 +136,30 @@ def unicode_split_with_offsets(input, input_encoding, errors="replace",
         return _characters(input, input_encoding, errors, replacement_char)
 
 
-def _characters(input, encoding, errors, replacement_char):
-    points, offsets = _decoded(input, encoding, errors, replacement_char, False)
-    return unicode_encode(expand_dims(points, -1), encoding, errors,
-                          replacement_char), offsets
+def _characters(input, encoding, errors, replacement_char,
+                op=_raw.UnicodeDecodeWithOffsets):
+    points, *offsets = _decoded(input, encoding, errors, replacement_char,
+                                False, op)
+    return (unicode_encode(expand_dims(points, -1), encoding, errors,
+                           replacement_char), *offsets)
 
 
-def _decoded(input, encoding, errors, replacement_char, replace_controls):
-    """(code points, offsets)."""
+def _decoded(input, encoding, errors, replacement_char, replace_controls,
+             op=_raw.UnicodeDecodeWithOffsets):
+    """(code points, offsets if the op gives them)."""
     input = convert(input, name="input")
     rank = _rank(input, "`input`")
     if rank > 1:
         input = _all_ragged(input, rank)
     flat = input.flat_values if is_ragged(input) else input
-    splits, points, offsets = _raw.UnicodeDecodeWithOffsets(
+    splits, *parts = op(
         _raw.Reshape(flat, [-1]), input_encoding=encoding, errors=errors,
         replacement_char=replacement_char,
         replace_control_characters=replace_controls)
     if rank == 0:
-        return points, offsets
+        return tuple(parts)
     rows = [RaggedTensor.from_row_splits(x, splits, validate=False)
-            for x in (points, offsets)]
+            for x in parts]
     if rank == 1:
         return tuple(rows)
     return tuple(input.with_flat_values(x) for x in rows)

@@ -60,6 +60,11 @@ class RaggedTensor(Ragged):
         row_splits.get_shape().assert_has_rank(1)
         values.shape.with_rank_at_least(1)
         row_splits.set_shape([None])
+        for cached in (cached_row_lengths, cached_value_rowids, cached_nrows):
+            if cached is not None and not isinstance(cached, Tensor):
+                raise TypeError("Cached value must be a Tensor or None.")
+            if cached is not None and cached.dtype not in _rows.INTEGERS:
+                raise TypeError("Cached value must be int32 or int64.")
         self._values = values
         self._row_splits = row_splits
         self._row_lengths = cached_row_lengths
