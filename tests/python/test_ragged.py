@@ -194,3 +194,49 @@ def test_a_saved_graph_runs_in_another_session(tmp_path):
         tf.import_graph_def(graph.as_graph_def(), name="")
         assert run("sums:0", dict(zip(names, ([1, 2, 3], [0, 2, 2, 3])))
                    ).tolist() == [3, 0, 3]
+
+
+class Assertions(tf.test.TestCase):
+    """What tf.test.TestCase compares."""
+
+    def runTest(self):
+        x = tf.ragged.constant([[1., 2.], []])
+        for equal in x, [[1, 2], []], tf.ragged.constant_value([[1., 2.], []]):
+            self.assertAllEqual(x, equal)
+            self.assertAllEqual(equal, x)
+            self.assertAllClose(x, equal)
+        self.assertAllClose(x, [[1, 2 + 1e-7], []])
+        for other in [[1, 2]], [[1, 3], []], [[1], [2]], [1, 2], x + 1:
+            with self.assertRaises(AssertionError):
+                self.assertAllEqual(x, other)
+            with self.assertRaises(AssertionError):
+                self.assertAllClose(x, other)
+            self.assertNotAllEqual(x, other)
+
+
+def test_assertions_compare_ragged_tensors():
+    case = Assertions()
+    case.setUp()
+    with tf.Graph().as_default(), tf.Session():
+        case.runTest()
+
+
+def test_a_signature_refuses_a_ragged_tensor():
+    with tf.Graph().as_default(), pytest.raises(TypeError, match="flat_values"):
+        tf.saved_model.build_tensor_info(tf.ragged.constant([[1]]))
+
+
+@pytest.mark.parametrize("make, sum_of, value", [
+    (lambda: tf.ragged.placeholder(tf.int32, 1),
+     lambda x: tf.reduce_sum(x.to_tensor()),
+     tf.ragged.constant_value([[1, 2], []], dtype=np.int32)),
+    (lambda: tf.sparse_placeholder(tf.int32), tf.sparse.reduce_sum,
+     tf.SparseTensorValue([[0, 0], [0, 1]], [1, 2], [2, 2]))])
+def test_a_partial_run_takes_values_of_several_tensors(make, sum_of, value):
+    with tf.Graph().as_default(), tf.Session() as session:
+        x, y = make(), tf.placeholder(tf.int32, [])
+        total = sum_of(x)
+        later = total + y
+        handle = session.partial_run_setup([total, later], [x, y])
+        assert session.partial_run(handle, total, {x: value}) == 3
+        assert session.partial_run(handle, later, {y: 4}) == 7

@@ -347,9 +347,10 @@ def tile(input, multiples, name=None):
             partitions.append(_rows.splits_of(lengths))
             at = _rows.ranges(starts, limits)
         flat = _array.gather(input.flat_values, at)
-        one = _array.ones([1], kind)
-        flat = _array.tile(flat, _array.concat(
-            [one, times[input.ragged_rank + 1:]], 0))
+        inner = input.ragged_rank + 1
+        flat = _array.tile(
+            flat, [1] + known.tolist()[inner:] if known is not None
+            else _array.concat([_array.ones([1], kind), times[inner:]], 0))
         return RaggedTensor._from_flow_components([flat] + partitions)
 
 
