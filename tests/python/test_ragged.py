@@ -19,6 +19,7 @@ RECORDED = dict(
 MORE_SHAPES = "more of the static shape is known"
 ANY_SLICE = "slices of columns are those of lists"
 RAGGED_VALUES = "a RaggedTensorValue is taken where a RaggedTensor is"
+RAGGED_STATES = "a state may be ragged"
 DIFFERENT = {
     "tf.ragged.row_splits_to_segment_ids([0, 2, 2, 5])": (
         "(5,) int64 [0, 0, 2, 2, 2]", MORE_SHAPES),
@@ -72,6 +73,16 @@ DIFFERENT = {
         "(3, ?) ragged int32 int64 [[4, 2], [], [3]]", ANY_SLICE),
     "R([[1, 2, 4], [], [3]])[:, :0]": (
         "(3, ?) ragged int32 int64 [[], [], []]", ANY_SLICE),
+    "tf.while_loop(lambda r: tf.reduce_sum(r) < 9, lambda r: r * 2, "
+    "[R([[1], [1]])])": (
+        "[(2, ?)] [ragged int32 int64 [[8], [8]]]", RAGGED_STATES),
+    "tf.data.Dataset.range(3).reduce(R([[1], []]), lambda r, i: r + "
+    "tf.cast(i, tf.int32))": (
+        "(2, ?) ragged int32 int64 [[4], []]", RAGGED_STATES),
+    "elements(tf.data.Dataset.range(3).apply(tf.data.experimental.scan("
+    "R([[1], []]), lambda r, i: (r + 1, r))))": (
+        "(2, ?) [ragged int32 int64 [[1], []], ragged int32 int64 [[2], []], "
+        "ragged int32 int64 [[3], []]]", RAGGED_STATES),
     'tf.strings.ngrams(R([["a", "b", "c"], [], ["d"]]), 3, pad_values="P")': (
         "(3, ?) ragged object int64 [[b'P P a', b'P a b', b'a b c', b'b c P', "
         "b'c P P'], [b'P P P', b'P P P'], [b'P P d', b'P d P', b'd P P']]",

@@ -15,7 +15,7 @@ from headrace._src.control import script_ops as _script
 from headrace._src.control.control_flow import Assert
 from headrace._src.data.elements import (
     ElementFunction, TensorLeaf, Typed, as_int64, attrs, check_state, flatten,
-    flatten_up_to, leaves_like, map_leaves, normalize_element, pack,
+    flatten_up_to, leaves_like, map_leaves, normalize, normalize_element, pack,
     pack_values, parallel_calls, plain_dims, same_types, seeds, spec_of)
 from headrace._src.data.iterators import Iterator
 from headrace._src.framework import dtypes as _dtypes
@@ -354,8 +354,13 @@ class Dataset(Typed):
     def unbatch(self):
         """The slices of the elements along their first dimension."""
         spec = map_leaves(lambda leaf: leaf.unbatched(), self._spec)
-        same = self.map(lambda *parts: parts if len(parts) > 1 else parts[0])
-        return same._unary(_raw.UnbatchDataset, spec=spec)
+
+        def sliced(*parts):
+            whole = parts if len(parts) > 1 else parts[0]
+            if all(isinstance(leaf, TensorLeaf) for leaf in flatten(spec)):
+                return whole
+            return tuple(normalize(whole, slices=True)[1])
+        return self.map(sliced)._unary(_raw.UnbatchDataset, spec=spec)
 
     def window(self, size, shift=None, stride=1, drop_remainder=False):
         """Datasets of `size` elements each (in each leaf), which begin `shift`

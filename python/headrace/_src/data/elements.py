@@ -178,10 +178,12 @@ class SparseLeaf:
                           [n] + self._prefix)
 
     def unbatched(self):
-        if not self._prefix:
-            raise ValueError("a SparseTensor cannot be unbatched")
-        return SparseLeaf(self.type, self.shape.as_list()[1:],
-                          self._prefix[1:])
+        if self.shape.ndims is None:
+            return SparseLeaf(self.type, None)
+        if self.shape.ndims == 0:
+            raise ValueError("Unbatching a tensor is only supported for rank "
+                             ">= 1")
+        return SparseLeaf(self.type, self.shape.as_list()[1:])
 
     def widened(self, other):
         return SparseLeaf(self.type, _common_shape(self.shape, other.shape))

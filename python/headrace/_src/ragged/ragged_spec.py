@@ -146,7 +146,11 @@ class RaggedLeaf:
         return RaggedLeaf(self.cls._unbatch())
 
     def widened(self, other):
-        return RaggedLeaf(self.cls.most_specific_compatible_type(other.cls))
+        try:
+            spec = self.cls.most_specific_compatible_type(other.cls)
+        except ValueError as error:
+            raise TypeError("Elements of different types: %s" % error) from None
+        return RaggedLeaf(spec)
 
 
 def leaf_and_tensor(value, slices):
