@@ -232,6 +232,19 @@ def test_assertions_compare_ragged_tensors():
         case.runTest()
 
 
+def test_placeholders_of_keras():
+    backend = tf.keras.backend
+    with tf.Graph().as_default():
+        assert backend.placeholder([None, None], ragged=True).ragged_rank == 1
+        x = backend.placeholder([None, 2, None, 3], dtype="int32", ragged=True)
+        assert (x.ragged_rank, x.dtype) == (2, tf.int32)
+        assert x.flat_values.shape.as_list() == [None, 3]
+        with pytest.raises(ValueError, match="both sparse and ragged"):
+            backend.placeholder([None, None], sparse=True, ragged=True)
+        with pytest.raises(NotImplementedError, match="tf.ragged.placeholder"):
+            tf.keras.Input([None], ragged=True)
+
+
 def test_a_signature_refuses_a_ragged_tensor():
     with tf.Graph().as_default(), pytest.raises(TypeError, match="flat_values"):
         tf.saved_model.build_tensor_info(tf.ragged.constant([[1]]))
