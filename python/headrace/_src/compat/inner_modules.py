@@ -687,6 +687,9 @@ NAMES = {
     "python.ops.ragged.ragged_gather_ops": {
         "ops.array_ops": "gather gather_nd",
     },
+    "python.ops.ragged.ragged_map_ops": {
+        "compat.ragged_parts": "map_fn",
+    },
     "python.ops.ragged.ragged_math_ops": {
         "ops.math_ops": """
             reduce_all reduce_any reduce_max reduce_mean reduce_min reduce_prod
@@ -696,8 +699,9 @@ NAMES = {
         "ops.array_ops": "squeeze",
     },
     "python.ops.ragged.ragged_tensor": {
-        "compat.ragged_parts":
-            "convert_to_tensor_or_ragged_tensor match_row_splits_dtypes",
+        "compat.ragged_parts": """
+            RaggedTensorType convert_to_tensor_or_ragged_tensor
+            match_row_splits_dtypes""",
         "ragged.ragged_value": "is_ragged",
     },
     "python.ops.ragged.ragged_where_op": {
