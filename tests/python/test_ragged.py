@@ -138,7 +138,7 @@ def test_ordinary_functions_say_what_they_refuse():
     with tf.Graph().as_default():
         x = tf.ragged.constant([[1.], []])
         for function in tf.nn.relu, tf.transpose, tf.matrix_inverse, tf.split:
-            with pytest.raises((TypeError, ValueError), match="RaggedTensor"):
+            with pytest.raises(TypeError, match=r"Take its to_tensor\(\)"):
                 function(x, 1) if function is tf.split else function(x)
         with pytest.raises(TypeError, match="not iterable"):
             list(x)

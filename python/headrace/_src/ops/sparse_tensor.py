@@ -30,6 +30,7 @@ class SparseTensor:
     TypeError or ValueError for indices and dense_shape of other types."""
 
     _composite = True
+    _tensors_in_place_of_it = "Take tf.sparse.to_dense of it, or its values."
 
     def __init__(self, indices, values, dense_shape):
         with name_scope(None, "SparseTensor", [indices, values, dense_shape]):

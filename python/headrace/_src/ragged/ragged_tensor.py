@@ -38,6 +38,8 @@ class RaggedTensor(Ragged):
     constructor itself refuses with ValueError."""
 
     _composite = True
+    _tensors_in_place_of_it = (
+        "Take its to_tensor(), or tf.ragged.map_flat_values of the function.")
     __iter__ = None  # or Python would ask for rows without end
     # NumPy's operators leave the work to those here.
     __array_priority__ = 100
