@@ -675,14 +675,16 @@ NAMES = {
     "data.experimental": {
         "data.datasets": "AUTOTUNE",
         "data.experimental": """
-            INFINITE_CARDINALITY RandomDataset UNKNOWN_CARDINALITY
+            INFINITE_CARDINALITY RaggedTensorStructure RandomDataset
+            SparseTensorStructure TensorStructure UNKNOWN_CARDINALITY
             bucket_by_sequence_length cardinality choose_from_datasets
             enumerate_dataset get_next_as_optional get_single_element
-            group_by_window ignore_errors map_and_batch parallel_interleave
+            get_structure group_by_window ignore_errors map_and_batch parallel_interleave
             parse_example_dataset sample_from_datasets scan
             shuffle_and_repeat take_while unbatch unique""",
         "data.files": "CsvDataset TFRecordWriter",
         "data.iterators": "Optional",
+        "ops.type_specs": "Structure=TypeSpec",
     },
     "debugging": {
         "control.check_ops": """

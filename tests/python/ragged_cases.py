@@ -946,6 +946,13 @@ elements(tf.data.Dataset.from_tensors(R([[1, 2], []])).unbatch())
 elements(tf.data.Dataset.from_tensors(tf.SparseTensor([[0, 0], [1, 1]], [1, 2], [2, 3])).unbatch())
 elements(tf.data.Dataset.from_tensors({"s": tf.SparseTensor([[0, 0], [1, 1]], [1, 2], [2, 3]), "r": R([[["a"]], []]), "t": [1, 2]}).unbatch())
 elements(tf.data.Dataset.from_tensor_slices(tf.SparseTensor([[0, 0], [1, 1]], [1, 2], [2, 3])).batch(2).unbatch())
+tf.data.experimental.get_structure(tf.data.Dataset.from_tensors({"a": R([[1]]), "b": (1, tf.SparseTensor([[0]], [1], [2]))}))
+tf.data.experimental.get_structure(tf.data.make_one_shot_iterator(tf.data.Dataset.from_tensors(R([[1]]))))
+tf.data.experimental.get_structure(3)
+tf.data.experimental.RaggedTensorStructure(tf.int32, [2, None], 1)
+tf.data.experimental.SparseTensorStructure(tf.int32, [2])
+tf.data.experimental.TensorStructure(tf.int32, [2])
+tf.data.experimental.Structure is tf.TypeSpec
 tf.data.Dataset.from_tensors(R([[1, 2], []])).output_types
 tf.data.Dataset.from_tensors(R([[1, 2], []])).output_shapes
 tf.data.Dataset.from_tensors(R([[1, 2], []])).output_classes

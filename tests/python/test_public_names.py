@@ -58,7 +58,7 @@ INTERNAL = {
     "contrib.variables": "model_getter",
     "control.control_flow_ops": "with_dependencies",
     "control.script_ops": "call",
-    "data.datasets": "DatasetLeaf dataset_spec",
+    "data.datasets": "DatasetLeaf dataset_spec leaf_spec",
     "feature_column.columns": """BucketizedColumn CategoricalColumn Column
         NewCategoricalColumn NewDenseColumn OldCategoricalColumn OldDenseColumn
         CrossedColumn DenseColumn EmbeddingColumn HashedColumn IdWeightPair

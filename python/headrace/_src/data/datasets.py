@@ -436,9 +436,9 @@ class Dataset(Typed):
 
     @property
     def element_spec(self):
-        """The structure of an element, with a TensorSpec or SparseTensorSpec in
-        place of each tensor. NotImplementedError for other parts."""
-        return map_leaves(_leaf_spec, self._spec)
+        """The structure of an element, with a TensorSpec, SparseTensorSpec or
+        RaggedTensorSpec in place of each tensor. NotImplementedError for other parts."""
+        return map_leaves(leaf_spec, self._spec)
 
     def reduce(self, initial_state, reduce_func):
         """The last state of state = reduce_func(state, element). Its shape is
@@ -692,7 +692,7 @@ def get_output_types(dataset_or_iterator):
     return dataset_or_iterator.output_types
 
 
-def _leaf_spec(leaf):
+def leaf_spec(leaf):
     if leaf.cls is Tensor:
         return TensorSpec(leaf.shape, leaf.type)
     if leaf.cls is SparseTensor:
