@@ -49,12 +49,12 @@ def gather_nd(params, indices, name=None):
         kind = same_partition_dtype(params, indices)
         shape = indices.shape
         if shape.ndims is None:
-            raise ValueError("indices.rank be statically known.")
+            raise ValueError("indices must have a known rank")
         if shape.ndims == 0:
             raise ValueError("indices.rank must be at least 1.")
         if is_ragged(indices) and shape.ndims == indices.ragged_rank + 1:
-            raise ValueError("The innermost dimension of indices may not be "
-                             "ragged")
+            raise ValueError("the last dimension of indices is ragged; index "
+                             "vectors have one length")
         size = shape[-1].value
         if size is None:
             raise ValueError("indices.shape[-1] must be statically known.")
@@ -108,8 +108,7 @@ def batch_gather(params, indices, name=None):
         same_partition_dtype(params, indices)
         rank = indices.shape.ndims
         if rank is None:
-            raise ValueError("batch_gather does not allow indices with unknown "
-                             "shape.")
+            raise ValueError("indices must have a known rank")
         if rank == 0:
             raise ValueError("indices.rank must be at least 1.")
         if is_ragged(indices):
@@ -283,7 +282,7 @@ def squeeze(input, axis, name=None):
     with name_scope(name, "RaggedSqueeze"):
         input = convert(input)
         if axis is None:
-            raise ValueError("Ragged.squeeze must have an axis argument.")
+            raise ValueError("squeeze of a RaggedTensor needs an axis")
         axes = [axis] if isinstance(axis, int) else axis
         if not isinstance(axes, (list, tuple)) or not all(
                 isinstance(d, int) for d in axes):
@@ -435,7 +434,7 @@ def where(condition, x=None, y=None, name=None):
     """x where `condition` holds and y elsewhere, or the coordinates of its true
     elements. At least one of them is ragged."""
     if (x is None) != (y is None):
-        raise ValueError("x and y must be either both None or both non-None")
+        raise ValueError("x and y go together: one of them is missing")
     with name_scope(name, "RaggedWhere"):
         condition = convert(condition, name="condition")
         if x is None:
@@ -445,7 +444,7 @@ def where(condition, x=None, y=None, name=None):
         if all(map(is_ragged, (condition, x, y))):
             return map_flat_values(_array.where, condition, x, y)
         if is_ragged(condition):
-            raise ValueError("Input shapes do not match.")
+            raise ValueError("condition is ragged, so x and y must be, too")
         condition.get_shape().assert_has_rank(1)
         x_rows, y_rows = (_math.range(
             t.nrows() if is_ragged(t) else _array.shape(t, out_type=kind)[0])

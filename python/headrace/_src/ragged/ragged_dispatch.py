@@ -173,8 +173,8 @@ def _gather_nd(params, indices, name=None, batch_dims=0):
 def _only_outermost(axis, batch_dims):
     for what, value in ("axis", axis or 0), ("batch_dims", batch_dims):
         if not isinstance(value, int) or value != 0:
-            raise ValueError("%s != 0 is not supported for ragged gather yet."
-                             % what)
+            raise ValueError("a gather with ragged arguments takes %s=0 only, "
+                             "got %r" % (what, value))
 
 
 @_handler("params", "indices")
@@ -247,7 +247,8 @@ def _segment_sqrt_n(data, segment_ids, num_segments, name=None):
 
 def _axis_of(axis, reduction_indices, keepdims, keep_dims):
     if _one_of("keepdims", keepdims, "keep_dims", keep_dims):
-        raise ValueError("keepdims=True is not supported for RaggedTensors.")
+        raise ValueError("a reduction of a RaggedTensor takes no "
+                         "keepdims=True; see tf.expand_dims")
     return _one_of("axis", axis, "reduction_indices", reduction_indices)
 
 

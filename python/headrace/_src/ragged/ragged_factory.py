@@ -73,18 +73,16 @@ def _is_list(x):
 def _of_lists(pylist, ragged_rank, inner_shape, ragged, inner):
     """ragged(values, splits) of inner(values, shape)."""
     if is_ragged(pylist):
-        raise TypeError("pylist may not be a RaggedTensor or "
-                        "RaggedTensorValue.")
+        raise TypeError("pylist is ragged already: %r" % (pylist,))
     if not _is_list(pylist):
         _check_scalar(pylist, ragged_rank, inner_shape)
         return inner(pylist, ())
     if ragged_rank is not None and ragged_rank < 0:
-        raise ValueError("Invalid ragged_rank=%r: must be nonnegative"
-                         % ragged_rank)
+        raise ValueError("ragged_rank=%r is negative" % ragged_rank)
     scalars, deepest = _depths(pylist)
     if scalars is not None and deepest > scalars:
-        raise ValueError("Invalid pylist=%r: empty list nesting is greater "
-                         "than scalar value nesting" % (pylist,))
+        raise ValueError("pylist=%r has empty lists deeper than its scalars"
+                         % (pylist,))
     _check_ranks(pylist, scalars, deepest, ragged_rank, inner_shape)
     inner_rank = len(inner_shape or ())
     if ragged_rank == 0 or ragged_rank is None and (
@@ -137,8 +135,9 @@ def _depths(x):
         inner_scalars, inner_deepest = _depths(child)
         if inner_scalars is not None:
             if scalars not in (None, inner_scalars + 1):
-                raise ValueError("all scalar values must have the same nesting "
-                                 "depth")
+                raise ValueError("the scalars of pylist are at different depths: "
+                                 "%d and %d below %r"
+                                 % (scalars, inner_scalars + 1, x))
             scalars = inner_scalars + 1
         deepest = max(deepest, inner_deepest + 1)
     return scalars, deepest
@@ -150,13 +149,13 @@ def _inner_shape(pylist, ragged_rank):
     for depth in range(ragged_rank):
         if not all(_is_list(row) for row in rows):
             raise ValueError(
-                "pylist has scalar values depth %d, but ragged_rank=%d "
-                "requires scalar value depth greater than %d"
-                % (depth + 1, ragged_rank, ragged_rank))
+                "pylist has scalars at depth %d, but with ragged_rank=%d they "
+                "are deeper than %d" % (depth + 1, ragged_rank, ragged_rank))
         rows = [x for row in rows for x in row]
     shape = _first_shape(rows)
     if not _has_shape(rows, shape):
-        raise ValueError("inner values have inconsistent shape")
+        raise ValueError("the inner values do not all have the shape %s"
+                         % (shape[1:],))
     return shape[1:]
 
 

@@ -62,7 +62,8 @@ def _of_columns(rt, keys):
     if key is _array.newaxis:
         return expand_dims(_of_columns(rt, rest), 1)
     if not isinstance(key, slice):
-        raise ValueError("Cannot index into an inner ragged dimension.")
+        raise ValueError("a ragged dimension takes slices, not the index %r: "
+                         "it need not be in every row" % (key,))
     if key != _ALL:
         starts, limits = rt.row_splits[:-1], rt.row_splits[1:]
         first, last = starts, limits
@@ -81,8 +82,7 @@ def _without_ellipsis(keys, rank):
     """The keys with a slice before the Ellipsis, or without it if the others
     are enough."""
     if rank is None:
-        raise ValueError("Ellipsis not supported for unknown shape "
-                         "RaggedTensors")
+        raise ValueError("`...` needs a RaggedTensor of known rank")
     count = len([key for key in keys if key is not _array.newaxis])
     if count > rank + 1:
         raise IndexError("Too many indices for RaggedTensor")

@@ -27,13 +27,13 @@ class RaggedTensorSpec(BatchableTypeSpec):
         rank = self._shape.ndims
         if ragged_rank is None:
             if rank is None:
-                raise ValueError("Must specify ragged_rank or a shape with a "
-                                 "known rank.")
+                raise ValueError("a shape of unknown rank needs a ragged_rank")
             ragged_rank = rank - 1
         if not isinstance(ragged_rank, int):
             raise TypeError("ragged_rank must be an int")
         if rank is not None and ragged_rank >= rank:
-            raise ValueError("ragged_rank must be less than rank.")
+            raise ValueError("ragged_rank=%d is not below the rank, %d"
+                             % (ragged_rank, rank))
         self._ragged_rank = ragged_rank
 
     @property
@@ -88,7 +88,7 @@ class RaggedTensorSpec(BatchableTypeSpec):
 
     def _from_compatible_tensor_list(self, tensor_list):
         if self._ragged_rank <= 0:
-            raise ValueError("ragged_rank must be non-negative; got %s."
+            raise ValueError("an element of ragged_rank %d is no RaggedTensor"
                              % self._ragged_rank)
         value = RaggedTensor._from_variant(tensor_list[0], self._dtype,
                                            self._ragged_rank)

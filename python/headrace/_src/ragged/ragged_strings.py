@@ -192,14 +192,14 @@ def ngrams(data, ngram_width, separator=" ", pad_values=None,
     with name_scope(name, "StringNGrams"):
         left, right = _paddings(pad_values)
         if padding_width is not None and padding_width < 1:
-            raise ValueError("padding_width must be greater than 0.")
+            raise ValueError("padding_width must be positive, got %s"
+                             % padding_width)
         if padding_width is not None and pad_values is None:
-            raise ValueError("pad_values must be provided if padding_width is "
-                             "set.")
+            raise ValueError("padding_width needs pad_values")
         widths = (list(ngram_width) if isinstance(ngram_width, (list, tuple))
                   else [ngram_width])
         if any(width < 1 for width in widths):
-            raise ValueError("All ngram_widths must be greater than 0. Got %s"
+            raise ValueError("ngram_width must be positive, got %s"
                              % (ngram_width,))
         if pad_values is None:
             padding_width = 0

@@ -48,25 +48,27 @@ class RaggedTensor(Ragged):
                  cached_value_rowids=None, cached_nrows=None, internal=False):
         if not internal:
             raise ValueError(
-                "RaggedTensor constructor is private; please use one of the "
-                "factory methods instead (e.g., "
-                "RaggedTensor.from_row_lengths())")
+                "RaggedTensor is made by its class methods, as "
+                "RaggedTensor.from_row_lengths(); its constructor is private")
         if not isinstance(row_splits, Tensor):
-            raise TypeError("Row-partitioning argument must be a Tensor, got %r"
+            raise TypeError("row_splits must be a Tensor, got %r"
                             % (row_splits,))
         if not isinstance(values, (RaggedTensor, Tensor)):
             raise TypeError("values must be a Tensor or RaggedTensor, got %r"
                             % (values,))
         if row_splits.dtype not in _rows.INTEGERS:
-            raise ValueError("Row-partitioning argument must be int32 or int64")
+            raise ValueError("row_splits must be int32 or int64, got %s"
+                             % row_splits.dtype.name)
         row_splits.get_shape().assert_has_rank(1)
         values.shape.with_rank_at_least(1)
         row_splits.set_shape([None])
         for cached in (cached_row_lengths, cached_value_rowids, cached_nrows):
             if cached is not None and not isinstance(cached, Tensor):
-                raise TypeError("Cached value must be a Tensor or None.")
+                raise TypeError("a cached value must be a Tensor, got %r"
+                                % (cached,))
             if cached is not None and cached.dtype not in _rows.INTEGERS:
-                raise TypeError("Cached value must be int32 or int64.")
+                raise TypeError("a cached value must be int32 or int64, got %s"
+                                % cached.dtype.name)
         self._values = values
         self._row_splits = row_splits
         self._row_lengths = cached_row_lengths
@@ -134,7 +136,7 @@ class RaggedTensor(Ragged):
         fit."""
         _check_validate(validate)
         if isinstance(row_splits, (list, tuple)) and not row_splits:
-            raise ValueError("row_splits tensor may not be empty.")
+            raise ValueError("row_splits is empty; it begins with 0")
         with _making("RaggedFromRowSplits", name, validate,
                      [values, row_splits]):
             values, splits = _with_partition(values, row_splits, "row_splits")
@@ -220,8 +222,9 @@ class RaggedTensor(Ragged):
             nested_nrows = [None] * len(partitions)
         nested_nrows = _listed(nested_nrows, "nested_nrows")
         if len(nested_nrows) != len(partitions):
-            raise ValueError("nested_nrows must have the same length as "
-                             "nested_value_rowids")
+            raise ValueError("nested_nrows has %d entries, "
+                             "nested_value_rowids %d"
+                             % (len(nested_nrows), len(partitions)))
         with _making("RaggedFromNestedValueRowIds", name, validate,
                      [flat_values] + partitions + nested_nrows):
             for ids, nrows in zip(reversed(partitions), reversed(nested_nrows)):
@@ -397,7 +400,7 @@ class RaggedTensor(Ragged):
         TypeError for one that is no int."""
         kind = dtypes.as_dtype(row_splits_dtype)
         if lengths is not None and padding is not None:
-            raise ValueError("Specify lengths or padding, but not both")
+            raise ValueError("from_tensor takes lengths or padding, not both")
         if not isinstance(ragged_rank, int):
             raise TypeError("ragged_rank expected int, got %r"
                             % (ragged_rank,))
@@ -516,9 +519,8 @@ class RaggedTensor(Ragged):
         """ValueError: the value is only known in a run. RaggedTensorValue has
         a to_list."""
         raise ValueError(
-            "RaggedTensor.to_list() is only supported in eager mode; in graph "
-            "mode, evaluate the RaggedTensor first and then use "
-            "RaggedTensorValue.to_list().")
+            "a RaggedTensor has no value before a run: take "
+            "session.run(x).to_list()")
 
     @property
     def _type_spec(self):
@@ -567,7 +569,8 @@ class RaggedTensor(Ragged):
         return load("_src.ragged.ragged_indexing").getitem(self, key)
 
     def __bool__(self):
-        raise TypeError("RaggedTensor may not be used as a boolean.")
+        raise TypeError("a RaggedTensor has no truth value; compare its "
+                        "values, or take tf.cond")
 
     def __repr__(self):
         return "tf.RaggedTensor(values=%s, row_splits=%s)" % (
@@ -812,7 +815,7 @@ def same_partition_dtype(*tensors):
              if isinstance(t, RaggedTensor)}
     if len(found) > 1:
         raise ValueError(
-            "Input RaggedTensors have mismatched row_splits dtypes; use "
-            "RaggedTensor.with_row_splits_dtype() to convert them to "
-            "compatible dtypes.")
+            "the row_splits of these RaggedTensors have different types: %s. "
+            "Give them one type, using with_row_splits_dtype"
+            % ", ".join(sorted(kind.name for kind in found)))
     return found.pop() if found else dtypes.int64
