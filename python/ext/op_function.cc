@@ -621,7 +621,17 @@ OpFunction::OpFunction(const std::string& name) {
 }
 
 nb::object OpFunction::Call(nb::args args, nb::kwargs kwargs) const {
-  return Application(*this, args, kwargs).Run();
+  try {
+    return Application(*this, args, kwargs).Run();
+  } catch (nb::python_error& error) {
+    if (!error.matches(PyExc_TypeError) && !error.matches(PyExc_ValueError)) {
+      throw;
+    }
+    // A value that is no tensor may know what the op is for it.
+    nb::object result = hooks().dispatch(def_->name, args, kwargs);
+    if (result.is(nb::handle(Py_NotImplemented))) throw;
+    return result;
+  }
 }
 
 nb::list OpFunction::Parameters() const {

@@ -150,6 +150,7 @@ void RegisterSupport(nb::module_& m) {
     h.as_shape_list = nb::object(given["as_shape_list"]);
     h.bfloat16 = nb::object(given["bfloat16"]);
     h.make_result_type = nb::object(given["make_result_type"]);
+    h.dispatch = nb::object(given["dispatch"]);
     h.expand_fetch = nb::object(given["expand_fetch"]);
     h.expand_feed = nb::object(given["expand_feed"]);
     h.dtypes = nb::cast<nb::list>(given["dtypes"]);

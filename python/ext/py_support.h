@@ -44,6 +44,8 @@ struct Hooks {
   Hook bfloat16;            // () -> numpy dtype
   Hook make_result_type;    // (op name, output names) -> namedtuple type
   Hook expand_fetch;        // (object) -> (fetches, function) or None
+  Hook dispatch;            // (op name, args, kwargs) -> result, or
+                            // NotImplemented if no value has one of its own
   Hook expand_feed;         // (key, value) -> [(tensor, value)] or None
   nb::list dtypes;          // DType by enum, references included
   std::string package_dir;  // stack frames in this folder are not the user's

@@ -16,6 +16,7 @@ import sys as _sys
 
 from headrace import _headrace
 from headrace import raw_ops
+from headrace._src.framework import dispatch as _dispatch
 from headrace._src.framework import dtypes as _dtypes
 from headrace._src.framework import errors as _errors
 from headrace._src.framework import graph as _graph
@@ -33,6 +34,7 @@ _headrace.set_hooks(
     as_shape_list=_tensor_shape.as_list_or_none,
     bfloat16=_dtypes.bfloat16_numpy,
     make_result_type=raw_ops._make_result_type,
+    dispatch=_dispatch.dispatch_op,
     expand_fetch=_session.expand_fetch,
     expand_feed=_session.expand_feed,
     dtypes=_dtypes._by_enum,

@@ -165,6 +165,8 @@ NAMES = {
             get_seed multinomial random_crop random_gamma random_normal
             random_poisson random_shuffle random_uniform set_random_seed
             truncated_normal""",
+        "ragged.ragged_spec": "RaggedTensorSpec",
+        "ragged.ragged_tensor": "RaggedTensor",
         "ops.sparse_tensor": """
             SparseTensor SparseTensorValue
             convert_to_tensor_or_sparse_tensor sparse_placeholder""",
@@ -673,14 +675,16 @@ NAMES = {
     "data.experimental": {
         "data.datasets": "AUTOTUNE",
         "data.experimental": """
-            INFINITE_CARDINALITY RandomDataset UNKNOWN_CARDINALITY
+            INFINITE_CARDINALITY RaggedTensorStructure RandomDataset
+            SparseTensorStructure TensorStructure UNKNOWN_CARDINALITY
             bucket_by_sequence_length cardinality choose_from_datasets
             enumerate_dataset get_next_as_optional get_single_element
-            group_by_window ignore_errors map_and_batch parallel_interleave
+            get_structure group_by_window ignore_errors map_and_batch parallel_interleave
             parse_example_dataset sample_from_datasets scan
             shuffle_and_repeat take_while unbatch unique""",
         "data.files": "CsvDataset TFRecordWriter",
         "data.iterators": "Optional",
+        "ops.type_specs": "Structure=TypeSpec",
     },
     "debugging": {
         "control.check_ops": """
@@ -1236,6 +1240,15 @@ NAMES = {
             FIFOQueue PaddingFIFOQueue PriorityQueue QueueBase
             RandomShuffleQueue""",
     },
+    "ragged": {
+        "ragged.partitions": """
+            row_splits_to_segment_ids segment_ids_to_row_splits""",
+        "ragged.ragged_arrays": "boolean_mask stack stack_dynamic_partitions",
+        "ragged.ragged_factory": "constant constant_value placeholder",
+        "ragged.ragged_map": "map_flat_values",
+        "ragged.ragged_math": "range",
+        "ragged.ragged_value": "RaggedTensorValue",
+    },
     "random": {
         "nn.candidate_sampling": """
             all_candidate_sampler fixed_unigram_candidate_sampler
@@ -1364,16 +1377,17 @@ NAMES = {
     },
     "strings": {
         "ops.string_ops": """
-            as_string bytes_split format=string_format join=string_join
+            as_string format=string_format join=string_join
             length=string_length lower reduce_join regex_full_match
             regex_replace split strip substr
             to_hash_bucket=string_to_hash_bucket
             to_hash_bucket_fast=string_to_hash_bucket_fast
             to_hash_bucket_strong=string_to_hash_bucket_strong
-            to_number=string_to_number unicode_decode
-            unicode_decode_with_offsets unicode_encode unicode_script
-            unicode_split unicode_split_with_offsets unicode_transcode
+            to_number=string_to_number unicode_script unicode_transcode
             unsorted_segment_join upper""",
+        "ragged.ragged_strings": """
+            bytes_split ngrams unicode_decode unicode_decode_with_offsets
+            unicode_encode unicode_split unicode_split_with_offsets""",
     },
     "summary": {
         "framework.messages": """

@@ -40,7 +40,6 @@ REPLACED = {
 # what to use. The longest that fits counts.
 NEAREST = {
     "tf.Module": "variables of a part of a model are made under tf.variable_scope",
-    "tf.RaggedTensor": "tf.SparseTensor, or padding and tf.sequence_mask",
     "tf.config.experimental_connect_to": "tf.Session(target), where tf.train.Server runs",
     "tf.config.experimental_run_functions_eagerly": "graphs are all that is run; there is no "
                                                     "tf.function",
@@ -107,7 +106,6 @@ NEAREST = {
     "tf.keras.utils": "tf.one_hot",
     "tf.lite": "tf.graph_util.convert_variables_to_constants",
     "tf.profiler": "RunOptions(trace_level=RunOptions.FULL_TRACE) with RunMetadata.step_stats",
-    "tf.ragged": "tf.SparseTensor, or padding and tf.sequence_mask",
     "tf.tpu": "TPUs are left out",
     "tf.train.Checkpoint": "tf.train.Saver",
     "tf.train.CheckpointManager": "tf.train.Saver(max_to_keep=...)",

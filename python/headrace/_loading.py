@@ -1,6 +1,7 @@
 """Loads modules of the package when they are needed, beside threads that fork."""
 import importlib
 import os
+import sys
 import threading
 
 
@@ -50,3 +51,8 @@ def load(module):
     """A module of the package, by its name there."""
     with _loading:
         return importlib.import_module("headrace." + module)
+
+
+def loaded(module):
+    """Whether a module of the package was loaded, by its name there."""
+    return "headrace." + module in sys.modules

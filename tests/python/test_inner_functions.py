@@ -130,11 +130,68 @@ PROGRAMS = {
         "['while/Switch'] ['while/Merge']\n"
         "['while/cond/Merge'] 4\n"
         "True True False True\nFalse None\nTrue\n"),
+    "ragged_tensors": ("""
+        import tensorflow as tf
+        from tensorflow.python.ops.ragged import (
+            ragged_array_ops, ragged_gather_ops, ragged_map_ops,
+            ragged_math_ops, ragged_tensor, ragged_where_op)
+        def show(x):
+            value = tf.Session().run(x)
+            print(value.to_list() if hasattr(value, "to_list")
+                  else value.tolist())
+        def refused(f, *args, **options):
+            try:
+                f(*args, **options)
+            except (TypeError, ValueError) as error:
+                print(type(error).__name__)
+        rt = tf.ragged.constant([[1, 2], [], [3]])
+        deep = tf.ragged.constant([[[1], [2, 3]], [], [[4]]])
+        rows = ragged_tensor.RaggedTensorType(tf.int32, 1)
+        print(ragged_tensor.is_ragged(rt), ragged_tensor.is_ragged([1]),
+              ragged_tensor.match_row_splits_dtypes(rt, return_dtype=True)[0])
+        show(ragged_tensor.convert_to_tensor_or_ragged_tensor([1, 2]))
+        show(ragged_math_ops.reduce_sum(rt, 1))
+        show(ragged_gather_ops.gather(rt, [2, 0]))
+        show(ragged_array_ops.expand_dims(rt, 0))
+        show(ragged_where_op.where(rt > 1))
+        show(ragged_map_ops.map_fn(tf.reduce_sum, rt))
+        def mapped(f, elems, dtype=rows):
+            return ragged_map_ops.map_fn(f, elems, dtype, infer_shape=False)
+        show(mapped(lambda x: x * 2, rt))
+        show(mapped(lambda x: tf.reduce_sum(x, 1), deep))
+        show(mapped(lambda x: x + 1, deep,
+                    ragged_tensor.RaggedTensorType(tf.int32, 2)))
+        show(mapped(tf.range, tf.constant([2, 0, 3])))
+        show(mapped(lambda x: x[0] + x[1], (rt, tf.constant([10, 20, 30]))))
+        show(mapped(lambda x: (tf.size(x), x), rt, (tf.int32, rows))[1])
+        refused(ragged_map_ops.map_fn, 3, rt)
+        refused(ragged_map_ops.map_fn, tf.identity, 3)
+        refused(ragged_map_ops.map_fn, tf.identity, rt,
+                dtype=ragged_tensor.RaggedTensorType(tf.int32, 2))
+        refused(ragged_map_ops.map_fn, tf.identity, rt,
+                dtype=ragged_tensor.RaggedTensorType(tf.int64, 1))
+        """, "True False <dtype: 'int64'>\n"
+        "[1, 2]\n"
+        "[3, 0, 3]\n"
+        "[[3], [1, 2]]\n"
+        "[[[1, 2], [], [3]]]\n"
+        "[[0, 1], [2, 0]]\n"
+        "[3, 0, 3]\n"
+        "[[2, 4], [], [6]]\n"
+        "[[1, 5], [], [4]]\n"
+        "[[[2], [3, 4]], [], [[5]]]\n"
+        "[[0, 1], [], [0, 1, 2]]\n"
+        "[[11, 12], [], [33]]\n"
+        "[[1, 2], [], [3]]\n"
+        "TypeError\n"
+        "ValueError\n"
+        "ValueError\n"
+        "ValueError\n"),
     "names_of_missing_namespaces": ("""
         from tensorflow.python.framework import config
-        from tensorflow.python.ops.ragged import ragged_tensor
+        from tensorflow.python.ops.ragged import ragged_tensor_shape
         print(hasattr(config, "set_soft_device_placement"))
-        print(hasattr(ragged_tensor, "RaggedTensor"))
+        print(hasattr(ragged_tensor_shape, "RaggedTensorDynamicShape"))
         """, "True\nFalse\n"),
 }
 

@@ -23,7 +23,7 @@ TENSORFLOW = {space: set(names.split())
 # What every program loads, and what one does that runs a graph from a file.
 ALWAYS = """
     _api _headrace _loading _names _src.control.script_ops _src.framework.default_session
-    _src.framework.dtypes _src.framework.errors _src.framework.graph
+    _src.framework.dispatch _src.framework.dtypes _src.framework.errors _src.framework.graph
     _src.framework.indexed_slices _src.framework.operation
     _src.framework.tensor
     _src.framework.tensor_shape _src.ops.array_ops _src.ops.math_ops
@@ -37,9 +37,10 @@ INTERNAL_MODULES = """
     autograph.names autograph.sources autograph.values
     contrib.linear control.contexts data.elements framework.constant_values
     ops.collective_ops distributions.parametric distributions.special_functions
-    framework.default_session framework.newer_attrs functions.func_graph
+    framework.default_session framework.dispatch framework.newer_attrs functions.func_graph
     functions.function_def keras.training keras.weights_files layers.named layers.windows losses.weights
-    platform.durable slim.inception slim.plain_nets slim.resnets
+    platform.durable ragged.broadcasting ragged.ragged_dispatch
+    ragged.ragged_indexing slim.inception slim.plain_nets slim.resnets
     training.saver_nodes training.slots
     variables.initial_values variables.partitions variables.records
     variables.ref_variables variables.resource_variables variables.saveables
@@ -57,7 +58,7 @@ INTERNAL = {
     "contrib.variables": "model_getter",
     "control.control_flow_ops": "with_dependencies",
     "control.script_ops": "call",
-    "data.datasets": "DatasetLeaf dataset_spec",
+    "data.datasets": "DatasetLeaf dataset_spec leaf_spec",
     "feature_column.columns": """BucketizedColumn CategoricalColumn Column
         NewCategoricalColumn NewDenseColumn OldCategoricalColumn OldDenseColumn
         CrossedColumn DenseColumn EmbeddingColumn HashedColumn IdWeightPair
@@ -105,6 +106,15 @@ INTERNAL = {
         register_session_run_conversion_functions""",
     "session.session_handles": "TensorHandle",
     "saved_model.loader": "parse_saved_model",
+    "ragged.partitions": """check_same ids_of integers lengths_of positive_axis
+        ranges splits_of times_each""",
+    "ragged.ragged_arrays": """batch_gather concat dynamic_partition expand_dims
+        gather gather_nd one_hot rank squeeze tile where""",
+    "ragged.ragged_math": "quotient reduce reduce_bools reduce_mean segment_mean segments",
+    "ragged.ragged_spec": "RaggedLeaf leaf_and_tensor",
+    "ragged.ragged_strings": "of_sparse of_vectors",
+    "ragged.ragged_tensor": "as_value convert same_partition_dtype",
+    "ragged.ragged_value": "Ragged is_ragged",
     "platform.file_io": "FileStatistics",
     "training.basic_session_run_hooks": "write_trace",
     "distribute.strategy": """get_cross_replica_context

@@ -72,7 +72,7 @@ def test_split():
     out = tf.strings.split(["a--b--"], "--")
     assert run(out.values).tolist() == [b"a", b"b", b""]
     with pytest.raises(ValueError, match="result_type"):
-        tf.strings.split(["a"], result_type="RaggedTensor")
+        tf.strings.split(["a"], result_type="Ragged")
 
 
 def test_format_counts_placeholders():

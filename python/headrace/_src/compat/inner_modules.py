@@ -675,6 +675,38 @@ NAMES = {
             decode_csv_v2 parse_example_v2 parse_single_example_v2_unoptimized""",
         "ops.string_ops": "decode_raw",
     },
+    "python.ops.ragged.ragged_array_ops": {
+        "ops.array_ops": "expand_dims rank size tile",
+    },
+    "python.ops.ragged.ragged_batch_gather_ops": {
+        "ops.array_ops": "batch_gather",
+    },
+    "python.ops.ragged.ragged_concat_ops": {
+        "ops.array_ops": "concat",
+    },
+    "python.ops.ragged.ragged_gather_ops": {
+        "ops.array_ops": "gather gather_nd",
+    },
+    "python.ops.ragged.ragged_map_ops": {
+        "compat.ragged_parts": "map_fn",
+    },
+    "python.ops.ragged.ragged_math_ops": {
+        "ops.math_ops": """
+            reduce_all reduce_any reduce_max reduce_mean reduce_min reduce_prod
+            reduce_sum""",
+    },
+    "python.ops.ragged.ragged_squeeze_op": {
+        "ops.array_ops": "squeeze",
+    },
+    "python.ops.ragged.ragged_tensor": {
+        "compat.ragged_parts": """
+            RaggedTensorType convert_to_tensor_or_ragged_tensor
+            match_row_splits_dtypes""",
+        "ragged.ragged_value": "is_ragged",
+    },
+    "python.ops.ragged.ragged_where_op": {
+        "ops.array_ops": "where",
+    },
     "python.ops.random_ops": {
         "compat.second_forms": """
             parameterized_truncated_normal random_poisson_v2""",

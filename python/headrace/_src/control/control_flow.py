@@ -75,7 +75,8 @@ def cond(pred, true_fn=None, false_fn=None, strict=False, name=None, fn1=None,
             original_false = _unpack_if_single(original_false)
         # An Operation stands for a tensor.
         try:
-            nest.assert_same_structure(original, original_false)
+            nest.assert_same_structure(original, original_false,
+                                       expand_composites=True)
         except (TypeError, ValueError) as error:
             raise type(error)("Incompatible return types of true_fn and "
                               "false_fn: %s" % error) from None
@@ -202,6 +203,8 @@ def _shapes_like(loop_vars, invariants):
     """The invariants in the structure of the variables: a TensorShape for each
     tensor, a list of them for an object of several."""
     if not nest.is_nested(loop_vars):
+        if hasattr(invariants, "_component_specs"):  # a TypeSpec
+            return _shapes_of(loop_vars, invariants)
         if hasattr(loop_vars, "_flow_components"):
             return loop_vars._flow_invariants(TensorShape(invariants))
         return TensorShape(invariants)
@@ -214,6 +217,18 @@ def _shapes_like(loop_vars, invariants):
                          "structure: loop_vars %s, shape_invariants %s"
                          % (loop_vars, invariants))
     return [_shapes_like(v, s) for v, s in zip(loop_vars, invariants)]
+
+
+def _shapes_of(variable, spec):
+    """The shapes of the tensors of values of a TypeSpec, of which the variable
+    is one."""
+    if not spec.is_compatible_with(variable):
+        raise TypeError("The shape invariant %s is not that of %s"
+                        % (spec, variable))
+    specs = nest.flatten(spec._component_specs)
+    if not hasattr(variable, "_flow_components"):
+        return specs[0].shape
+    return [part.shape for part in specs]
 
 
 def Assert(condition, data, summarize=None, name=None):

@@ -15,7 +15,7 @@ from headrace._src.control import script_ops as _script
 from headrace._src.control.control_flow import Assert
 from headrace._src.data.elements import (
     ElementFunction, TensorLeaf, Typed, as_int64, attrs, check_state, flatten,
-    flatten_up_to, leaves_like, map_leaves, normalize_element, pack,
+    flatten_up_to, leaves_like, map_leaves, normalize, normalize_element, pack,
     pack_values, parallel_calls, plain_dims, same_types, seeds, spec_of)
 from headrace._src.data.iterators import Iterator
 from headrace._src.framework import dtypes as _dtypes
@@ -26,7 +26,8 @@ from headrace._src.framework.tensor_shape import TensorShape, as_list_or_none
 from headrace._src.functions import func_graph as _func_graph
 from headrace._src.ops import array_ops as _array
 from headrace._src.ops.sparse_tensor import SparseTensor
-from headrace._src.ops.type_specs import SparseTensorSpec, TensorSpec
+from headrace._src.ops.type_specs import (
+    SparseTensorSpec, TensorSpec, TypeSpec)
 
 AUTOTUNE = -1
 
@@ -77,7 +78,7 @@ class Dataset(Typed):
     def _as_graph_element(self):
         return self._variant_tensor
 
-    def _leaf_and_tensor(self):
+    def _leaf_and_tensor(self, slices=False):
         return DatasetLeaf(self._spec), self._variant_tensor
 
     def __repr__(self):
@@ -304,8 +305,8 @@ class Dataset(Typed):
         if padded_shapes is None:
             raise ValueError("padded_shapes must be given")
         if not all(isinstance(leaf, TensorLeaf) for leaf in leaves):
-            raise TypeError("Batching of padded sparse tensors is not currently "
-                            "supported")
+            raise TypeError("Batching of padded sparse or ragged tensors is not "
+                            "currently supported")
         shapes, static = [], []
         for leaf, s in zip(leaves, leaves_like(self._spec, padded_shapes,
                                                lambda s: s)):
@@ -353,8 +354,13 @@ class Dataset(Typed):
     def unbatch(self):
         """The slices of the elements along their first dimension."""
         spec = map_leaves(lambda leaf: leaf.unbatched(), self._spec)
-        same = self.map(lambda *parts: parts if len(parts) > 1 else parts[0])
-        return same._unary(_raw.UnbatchDataset, spec=spec)
+
+        def sliced(*parts):
+            whole = parts if len(parts) > 1 else parts[0]
+            if all(isinstance(leaf, TensorLeaf) for leaf in flatten(spec)):
+                return whole
+            return tuple(normalize(whole, slices=True)[1])
+        return self.map(sliced)._unary(_raw.UnbatchDataset, spec=spec)
 
     def window(self, size, shift=None, stride=1, drop_remainder=False):
         """Datasets of `size` elements each (in each leaf), which begin `shift`
@@ -430,9 +436,9 @@ class Dataset(Typed):
 
     @property
     def element_spec(self):
-        """The structure of an element, with a TensorSpec or SparseTensorSpec in
-        place of each tensor. NotImplementedError for other parts."""
-        return map_leaves(_leaf_spec, self._spec)
+        """The structure of an element, with a TensorSpec, SparseTensorSpec or
+        RaggedTensorSpec in place of each tensor. NotImplementedError for other parts."""
+        return map_leaves(leaf_spec, self._spec)
 
     def reduce(self, initial_state, reduce_func):
         """The last state of state = reduce_func(state, element). Its shape is
@@ -686,11 +692,13 @@ def get_output_types(dataset_or_iterator):
     return dataset_or_iterator.output_types
 
 
-def _leaf_spec(leaf):
+def leaf_spec(leaf):
     if leaf.cls is Tensor:
         return TensorSpec(leaf.shape, leaf.type)
     if leaf.cls is SparseTensor:
         return SparseTensorSpec(leaf.shape, leaf.type)
+    if isinstance(leaf.cls, TypeSpec):
+        return leaf.cls
     raise NotImplementedError("element_spec: a %s has no TypeSpec here"
                               % leaf.cls.__name__)
 

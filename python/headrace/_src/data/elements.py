@@ -2,7 +2,7 @@
 tensors or datasets at their leaves. A list is a value, and becomes one tensor.
 
 A spec is such a structure with a leaf's description in place of each value:
-TensorLeaf, SparseLeaf, datasets.DatasetLeaf.
+TensorLeaf, SparseLeaf, datasets.DatasetLeaf, ragged_spec.RaggedLeaf.
 """
 import collections.abc
 
@@ -178,10 +178,12 @@ class SparseLeaf:
                           [n] + self._prefix)
 
     def unbatched(self):
-        if not self._prefix:
-            raise ValueError("a SparseTensor cannot be unbatched")
-        return SparseLeaf(self.type, self.shape.as_list()[1:],
-                          self._prefix[1:])
+        if self.shape.ndims is None:
+            return SparseLeaf(self.type, None)
+        if self.shape.ndims == 0:
+            raise ValueError("Unbatching a tensor is only supported for rank "
+                             ">= 1")
+        return SparseLeaf(self.type, self.shape.as_list()[1:])
 
     def widened(self, other):
         return SparseLeaf(self.type, _common_shape(self.shape, other.shape))
@@ -196,8 +198,8 @@ def _common_shape(a, b):
 def _leaf_and_tensor(value, name="component", slices=False):
     """What a value at a leaf of an element is, and the tensor it becomes:
     with `slices` one whose slices are components."""
-    if hasattr(value, "_leaf_and_tensor"):  # a dataset
-        return value._leaf_and_tensor()
+    if hasattr(value, "_leaf_and_tensor"):  # a dataset, or ragged
+        return value._leaf_and_tensor(slices)
     if isinstance(value, SparseTensorValue):
         value = SparseTensor.from_value(value)
     if isinstance(value, SparseTensor):
@@ -241,7 +243,8 @@ def spec_of(types, shapes, classes=None):
     leaf_shapes = leaves_like(types, shapes, TensorShape)
     leaf_classes = leaves_like(types, classes, lambda c: c)
     return pack(types, [
-        (SparseLeaf if c is SparseTensor else TensorLeaf)(t, s)
+        c._leaf() if hasattr(c, "_leaf")  # a RaggedTensorSpec
+        else (SparseLeaf if c is SparseTensor else TensorLeaf)(t, s)
         for t, s, c in zip(flatten(types), leaf_shapes, leaf_classes)])
 
 

@@ -3,9 +3,12 @@ functions here return a function for Dataset.apply."""
 import numpy as np
 
 from headrace import raw_ops as _raw
-from headrace._src.data.datasets import Dataset, DatasetLeaf, dataset_spec
+from headrace._loading import load
+from headrace._src.data.datasets import (
+    Dataset, DatasetLeaf, dataset_spec, leaf_spec)
 from headrace._src.data.elements import (
-    ElementFunction, SparseLeaf, TensorLeaf, as_int64, attrs, check_state,
+    ElementFunction, SparseLeaf, TensorLeaf, Typed, as_int64, attrs,
+    check_state,
     leaves_like, map_leaves, normalize, normalize_element, pack, pack_values,
     plain_dims, seeds)
 from headrace._src.framework import dtypes as _dtypes
@@ -17,6 +20,32 @@ from headrace._src.ops import array_ops as _array
 
 INFINITE_CARDINALITY = -1
 UNKNOWN_CARDINALITY = -2
+
+
+def get_structure(dataset_or_iterator):
+    """The structure of an element, with a TensorSpec, SparseTensorSpec or
+    RaggedTensorSpec in place of each tensor. TypeError for what is no dataset
+    or iterator, NotImplementedError for elements with other parts."""
+    if not isinstance(dataset_or_iterator, Typed):
+        raise TypeError("`dataset_or_iterator` must be a Dataset or Iterator "
+                        "object, but got %s." % type(dataset_or_iterator))
+    return map_leaves(leaf_spec, dataset_or_iterator._spec)
+
+
+def TensorStructure(dtype, shape):
+    """The TensorSpec of a dtype and a shape."""
+    return load("_src.ops.type_specs").TensorSpec(shape, dtype)
+
+
+def SparseTensorStructure(dtype, shape):
+    """The SparseTensorSpec of a dtype and a dense shape."""
+    return load("_src.ops.type_specs").SparseTensorSpec(shape, dtype)
+
+
+def RaggedTensorStructure(dtype, shape, ragged_rank):
+    """The RaggedTensorSpec of a dtype, a shape and a ragged_rank."""
+    return load("_src.ragged.ragged_spec").RaggedTensorSpec(shape, dtype,
+                                                            ragged_rank)
 
 
 def get_single_element(dataset):

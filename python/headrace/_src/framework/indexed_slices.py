@@ -28,6 +28,8 @@ class IndexedSlices:
     different graphs, and for a Tensor of it without dense_shape or of another
     type."""
 
+    _composite = True
+
     def __init__(self, values, indices, dense_shape=None):
         self._values = values
         self._indices = indices

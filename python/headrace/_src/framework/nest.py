@@ -31,8 +31,8 @@ def _children(x):
 
 def flatten(structure, expand_composites=False):
     """The leaves in order; a structure that is a leaf gives [structure].
-    expand_composites: a SparseTensor or IndexedSlices is no leaf, its tensors
-    are."""
+    expand_composites: a SparseTensor, RaggedTensor or IndexedSlices is no leaf,
+    its tensors are."""
     if not is_nested(structure):
         if expand_composites and _is_composite(structure):
             return list(structure._flow_components())
@@ -43,7 +43,7 @@ def flatten(structure, expand_composites=False):
 
 def _is_composite(x):
     # A TensorArray goes through loops as its parts, but is a leaf here.
-    return hasattr(x, "_flow_components") and hasattr(x, "dense_shape")
+    return getattr(x, "_composite", False)
 
 
 def pack_sequence_as(structure, flat_sequence, expand_composites=False):
@@ -147,9 +147,14 @@ def _shown(x):
 
 def _difference_of_composites(a, b):
     for x, y in zip(flatten(a), flatten(b)):
-        if (_is_composite(x) or _is_composite(y)) and type(x) is not type(y):
+        if not _is_composite(x) and not _is_composite(y):
+            continue
+        if _is_composite(x) and _is_composite(y) and type(x) is not type(y):
             return TypeError, "one has %s where the other has %s" % (
                 type(x), type(y))
+        if len(flatten(x, True)) != len(flatten(y, True)):
+            return ValueError, "%s does not have the tensors of %s" % (
+                _shown(x), _shown(y))
     return None
 
 

@@ -231,9 +231,11 @@ def _strings_shape(value):
 def _check_object_array(array, value):
     for item in array.flat:
         if not isinstance(item, (str, bytes)):
-            raise TypeError("Failed to convert object of type %s to Tensor. "
-                            "Contents: %r. Consider casting elements to a "
-                            "supported type." % (type(value), value))
+            raise TypeError(
+                "Failed to convert object of type %s to Tensor. Contents: %r. "
+                "%s" % (type(value), value, getattr(
+                    value, "_tensors_in_place_of_it",
+                    "Consider casting elements to a supported type.")))
 
 
 def constant(value, dtype=None, shape=None, name="Const", verify_shape=False):

@@ -17,12 +17,16 @@ class InputLayer(Layer):
     _zero_based = False
 
     def __init__(self, input_shape=None, batch_size=None, dtype=None,
-                 input_tensor=None, sparse=False, name=None, **kwargs):
+                 input_tensor=None, sparse=False, name=None, ragged=False,
+                 **kwargs):
         if "batch_input_shape" in kwargs:
             batch_size, *input_shape = kwargs.pop("batch_input_shape")
         if sparse:
             raise NotImplementedError("InputLayer: sparse=True is not "
                                       "supported; use tf.sparse_placeholder")
+        if ragged:
+            raise NotImplementedError("InputLayer: ragged=True is not "
+                                      "supported; use tf.ragged.placeholder")
         name = name or backend.unique_name("input", zero_based=False)
         if input_tensor is not None:
             dtype = input_tensor.dtype.base_dtype
@@ -43,18 +47,19 @@ class InputLayer(Layer):
 
 
 def Input(shape=None, batch_size=None, name=None, dtype=None, sparse=False,
-          tensor=None, **kwargs):
+          tensor=None, ragged=False, **kwargs):
     """A placeholder of [batch] + `shape`, from which a Model starts.
 
-    `dtype`: float32 by default; `sparse`: a SparseTensor's; `tensor`: a Tensor
-    to take instead. Returns a tensor [batch_size] + shape of that type.
+    `dtype`: float32 by default; `tensor`: a Tensor to take instead; `sparse`
+    and `ragged`: NotImplementedError. Returns a tensor [batch_size] + shape of that type.
     ValueError without a shape or tensor and for unknown arguments."""
     if "batch_shape" in kwargs:
         batch_size, *shape = kwargs.pop("batch_shape")
     if kwargs:
         raise ValueError("Unrecognized keyword arguments: %s"
                          % ", ".join(kwargs))
-    return InputLayer(shape, batch_size, dtype, tensor, sparse, name).output
+    return InputLayer(shape, batch_size, dtype, tensor, sparse, name,
+                      ragged).output
 
 
 def _refused(name, instead):

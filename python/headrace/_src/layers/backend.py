@@ -348,15 +348,25 @@ def concatenate(tensors, axis=-1):
     return _array.concat(tensors, axis)
 
 
-def placeholder(shape=None, ndim=None, dtype=None, sparse=False, name=None):
+def placeholder(shape=None, ndim=None, dtype=None, sparse=False, name=None,
+                ragged=False):
     """A placeholder of the shape, or of `ndim` unknown dimensions; sparse: of a
-    SparseTensor."""
+    SparseTensor; ragged: of a RaggedTensor, all dimensions up to the last
+    unknown one. ValueError for both."""
+    if sparse and ragged:
+        raise ValueError("Cannot set both sparse and ragged to True when "
+                         "creating a placeholder.")
     if not shape and ndim:
         shape = [None] * ndim
     dtype = dtypes.as_dtype(dtype or floatx())
     if sparse:
         return _load("_src.ops.sparse_tensor").sparse_placeholder(
             dtype, shape, name)
+    if ragged:
+        inner = [i for i, d in enumerate(shape) if i and d is None]
+        ragged_rank = inner[-1] if inner else 0
+        return _load("_src.ragged.ragged_factory").placeholder(
+            dtype, ragged_rank, shape[ragged_rank + 1:], name)
     return _array.placeholder(dtype, shape, name)
 
 

@@ -7,6 +7,7 @@ from headrace._src.control import check_ops as _check
 from headrace._src.control.control_flow import cond
 from headrace._src.control.control_flow_ops import with_dependencies
 from headrace._src.framework import dtypes
+from headrace._src.framework.dispatch import dispatched
 from headrace._src.framework.graph import name_scope
 from headrace._src.framework.tensor import (
     constant, constant_value, convert_to_tensor)
@@ -153,6 +154,7 @@ def _segment_counts(data, segment_ids, num_segments):
     return _math.maximum(counts, 1)
 
 
+@dispatched
 def unsorted_segment_mean(data, segment_ids, num_segments, name=None):
     """The means of the slices with each id; 0 for ids that none has. Slices
     with negative ids are left out."""
@@ -163,6 +165,7 @@ def unsorted_segment_mean(data, segment_ids, num_segments, name=None):
         return _raw.UnsortedSegmentSum(data, segment_ids, num_segments) / counts
 
 
+@dispatched
 def unsorted_segment_sqrt_n(data, segment_ids, num_segments, name=None):
     """The sums of the slices with each id, divided by the root of their
     number."""

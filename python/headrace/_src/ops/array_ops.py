@@ -8,6 +8,7 @@ import numpy as np
 from headrace import raw_ops as _raw
 from headrace._headrace import Tensor
 from headrace._src.framework import dtypes
+from headrace._src.framework.dispatch import dispatched
 from headrace._src.framework.graph import get_default_graph, name_scope
 from headrace._src.framework.tensor import (
     constant, constant_value, convert_to_tensor, is_tensor)
@@ -58,6 +59,7 @@ def placeholder_with_default(input, shape, name=None):
     return _raw.PlaceholderWithDefault(input, shape, name=name)
 
 
+@dispatched
 def identity(input, name=None):
     """The same tensor as another node.
 
@@ -102,6 +104,7 @@ def shape_n(input, out_type=dtypes.int32, name=None):
     return _raw.ShapeN(input, out_type=out_type, name=name)
 
 
+@dispatched
 def rank(input, name=None):
     """The number of dimensions; a constant where it is known now."""
     if hasattr(input, "dense_shape"):
@@ -113,6 +116,7 @@ def rank(input, name=None):
         return _raw.Rank(input, name=scope)
 
 
+@dispatched
 def size(input, name=None, out_type=dtypes.int32):
     """The number of elements; a constant where it is known now.
 
@@ -141,6 +145,7 @@ def reshape(tensor, shape, name=None):
     return _raw.Reshape(tensor, shape, name=name)
 
 
+@dispatched
 def expand_dims(input, axis=None, name=None, dim=None):
     """A dimension of size 1 put in before `axis`.
 
@@ -153,6 +158,7 @@ def expand_dims(input, axis=None, name=None, dim=None):
     return _raw.ExpandDims(input, axis, name=name)
 
 
+@dispatched
 def squeeze(input, axis=None, name=None, squeeze_dims=None):
     """Without its dimensions of size 1: all, or those that `axis` lists.
 
@@ -258,6 +264,7 @@ def ones(shape, dtype=dtypes.float32, name=None):
                        scope)
 
 
+@dispatched
 def zeros_like(tensor, dtype=None, name=None, optimize=True):
     """Zeros of the shape of `tensor`, and of its type unless one is given.
 
@@ -275,6 +282,7 @@ def zeros_like(tensor, dtype=None, name=None, optimize=True):
         return _raw.ZerosLike(tensor, name=scope)
 
 
+@dispatched
 def ones_like(tensor, dtype=None, name=None, optimize=True):
     """Ones of the shape of `tensor`, and of its type unless one is given.
 
@@ -331,6 +339,7 @@ def _type_of(value, dtype):
     return convert_to_tensor(value, dtype_hint=dtype).dtype.base_dtype
 
 
+@dispatched
 def one_hot(indices, depth, on_value=None, off_value=None, axis=None,
             dtype=None, name=None):
     """A new dimension of size `depth` (the last, or `axis`): on_value (1) at
@@ -370,6 +379,7 @@ def one_hot(indices, depth, on_value=None, off_value=None, axis=None,
 
 # Joining and splitting.
 
+@dispatched
 def concat(values, axis, name="concat"):
     """Tensors joined along `axis`; all their other sizes are the same.
 
@@ -387,6 +397,7 @@ def concat(values, axis, name="concat"):
     return _raw.ConcatV2(list(values), axis, name=name)
 
 
+@dispatched
 def stack(values, axis=0, name="stack"):
     """Tensors of one shape along a new dimension `axis`.
 
@@ -607,6 +618,7 @@ def boolean_mask(tensor, mask, name="boolean_mask", axis=None):
         return gather(tensor, indices, axis=axis)
 
 
+@dispatched
 def gather(params, indices, validate_indices=None, name=None, axis=None,
            batch_dims=0):
     """Slices of `params` along `axis` (0) at `indices`.
@@ -624,6 +636,7 @@ def gather(params, indices, validate_indices=None, name=None, axis=None,
                          name=name)
 
 
+@dispatched
 def gather_nd(params, indices, name=None, batch_dims=0):
     """Elements or slices at index vectors in the last dimension of
     `indices`. Both have batch_dims leading dimensions in common.
@@ -665,6 +678,7 @@ def gather_nd(params, indices, name=None, batch_dims=0):
         return _raw.GatherNd(params, concat(columns + [indices], -1))
 
 
+@dispatched
 def batch_gather(params, indices, name=None):
     """Of each example its own elements: params[i, indices[i]].
 
@@ -712,6 +726,7 @@ def _gather_of_each(params, indices, batch_dims):
     return out
 
 
+@dispatched
 def where(condition, x=None, y=None, name=None):
     """x where `condition` holds and y elsewhere; without both, the indices of
     the true elements, one a row.
@@ -775,6 +790,7 @@ def matrix_transpose(a, name="matrix_transpose", conjugate=False):
         return transpose(a, perm, conjugate=conjugate)
 
 
+@dispatched
 def tile(input, multiples, name=None):
     """`input` repeated multiples[i] times along each dimension.
 

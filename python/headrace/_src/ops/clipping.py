@@ -1,5 +1,6 @@
 """Values and norms kept within limits: tf.clip_by_*, global_norm."""
 from headrace import raw_ops as _raw
+from headrace._src.framework.dispatch import dispatched
 from headrace._src.framework import dtypes
 from headrace._src.framework.graph import name_scope
 from headrace._src.framework.indexed_slices import IndexedSlices
@@ -15,6 +16,7 @@ def _of_values(function, t):
     return function(convert_to_tensor(t, name="t"))
 
 
+@dispatched
 def clip_by_value(t, clip_value_min, clip_value_max, name=None):
     """Elements below the minimum or above the maximum are set to it.
 

@@ -6,6 +6,7 @@ import numpy as np
 from headrace import raw_ops as _raw
 from headrace._headrace import Tensor
 from headrace._src.framework import dtypes
+from headrace._src.framework.dispatch import dispatched
 from headrace._src.framework.graph import name_scope
 from headrace._src.framework.indexed_slices import IndexedSlices
 from headrace._src.framework.tensor import (
@@ -58,7 +59,7 @@ def _of_each(name, op, doc, types="float16 to float64, bfloat16 or complex"):
 
     x: """ + types + """, of any shape. The result has its type
     and shape. TypeError for other types."""
-    return function
+    return dispatched(function)
 
 
 negative = _of_each("negative", _raw.Neg, "-x.", "numbers, also complex")
@@ -93,6 +94,7 @@ def not_equal(x, y, name=None):
     return _raw.NotEqual(x, y, name=name)
 
 
+@dispatched
 def abs(x, name=None):
     """The absolute value; of complex numbers their magnitude. Also of a
     SparseTensor's values.
@@ -119,6 +121,7 @@ def pow(x, y, name=None):
         return _raw.Pow(x, y, name=scope)
 
 
+@dispatched
 def divide(x, y, name=None):
     """x / y as Python divides: integers give floats.
 
@@ -145,6 +148,7 @@ def div(x, y, name=None):
         return _raw.FloorDiv(x, y, name=scope)
 
 
+@dispatched
 def div_no_nan(x, y, name=None):
     """x / y, and 0 where y is 0."""
     with name_scope(name, "div_no_nan", [x, y]) as scope:
@@ -161,6 +165,7 @@ _TRUEDIV = {dtypes.uint8: dtypes.float32, dtypes.int8: dtypes.float32,
             dtypes.int32: dtypes.float64, dtypes.int64: dtypes.float64}
 
 
+@dispatched
 def _truediv(x, y, name=None):
     with name_scope(name, "truediv", [x, y]) as scope:
         x = convert_to_tensor(x, name="x")
@@ -201,6 +206,7 @@ _LIST_OF = ("inputs must be a list of at least one %s with the same dtype and "
             "shape")
 
 
+@dispatched
 def add_n(inputs, name=None):
     """The sum of a list of tensors of one shape and type.
 
@@ -239,6 +245,7 @@ def accumulate_n(inputs, shape=None, tensor_dtype=None, name=None):
     return _raw.AccumulateNV2(inputs, shape=shape, name=name)
 
 
+@dispatched
 def round(x, name=None):
     """Rounded to the nearest integer, halves to even.
 
@@ -248,6 +255,7 @@ def round(x, name=None):
     return x if x.dtype.is_integer else _raw.Round(x, name=name)
 
 
+@dispatched
 def log_sigmoid(x, name=None):
     """log(1 / (1 + exp(-x)))."""
     with name_scope(name, "LogSigmoid", [x]) as scope:
@@ -255,6 +263,7 @@ def log_sigmoid(x, name=None):
         return _raw.Neg(_raw.Softplus(-x), name=scope)
 
 
+@dispatched
 def cast(x, dtype, name=None):
     """x as `dtype`; x itself if it has that type already. Of a SparseTensor
     and IndexedSlices the values are cast.
@@ -278,6 +287,7 @@ def cast(x, dtype, name=None):
         return x
 
 
+@dispatched
 def saturate_cast(value, dtype, name=None):
     """cast, with values brought into the range of `dtype` first."""
     with name_scope(name, "saturate_cast", [value]) as scope:
@@ -327,6 +337,7 @@ def bitcast(input, type, name=None):
     return _raw.Bitcast(input, type, name=name)
 
 
+@dispatched
 def complex(real, imag, name=None):
     """real + i imag: complex64 of float32, complex128 of float64."""
     real = convert_to_tensor(real, name="real")
@@ -341,6 +352,7 @@ def complex(real, imag, name=None):
         return _raw.Complex(real, imag, Tout=outs[both], name=scope)
 
 
+@dispatched
 def real(input, name=None):
     with name_scope(name, "Real", [input]) as scope:
         input = convert_to_tensor(input, name="input")
@@ -349,6 +361,7 @@ def real(input, name=None):
         return _raw.Real(input, Tout=input.dtype.real_dtype, name=scope)
 
 
+@dispatched
 def imag(input, name=None):
     with name_scope(name, "Imag", [input]) as scope:
         input = convert_to_tensor(input, name="input")
@@ -357,6 +370,7 @@ def imag(input, name=None):
         return _raw.Imag(input, Tout=input.dtype.real_dtype, name=scope)
 
 
+@dispatched
 def angle(input, name=None):
     """The argument of complex numbers; 0 for real ones, negative or not."""
     with name_scope(name, "Angle", [input]) as scope:
@@ -366,6 +380,7 @@ def angle(input, name=None):
         return _raw.Angle(input, Tout=input.dtype.real_dtype, name=scope)
 
 
+@dispatched
 def conj(x, name=None):
     """The complex conjugate; real numbers as they are."""
     with name_scope(name, "Conj", [x]) as scope:
@@ -399,7 +414,7 @@ def _keep(keepdims, keep_dims):
     return bool(keepdims)
 
 
-def _reduction(op_type, doc, types="numbers, also complex"):
+def _reduction(name, op_type, doc, types="numbers, also complex"):
     """A reduction op as a function. `types`: those of the input, in words."""
     op = getattr(_raw, op_type)
 
@@ -423,23 +438,21 @@ def _reduction(op_type, doc, types="numbers, also complex"):
     has its type and the other dimensions; a scalar if none is left. ValueError
     for an axis out of range and for both `keepdims` and `keep_dims`; TypeError
     for other types."""
-    return reduce
+    reduce.__name__ = reduce.__qualname__ = name
+    return dispatched(reduce)
 
 
-reduce_sum = _reduction("Sum", "The sum over dimensions.")
-reduce_mean = _reduction("Mean", "The mean over dimensions.")
-reduce_prod = _reduction("Prod", "The product over dimensions.")
-reduce_max = _reduction("Max", "The largest element over dimensions.",
+reduce_sum = _reduction("reduce_sum", "Sum", "The sum over dimensions.")
+reduce_mean = _reduction("reduce_mean", "Mean", "The mean over dimensions.")
+reduce_prod = _reduction("reduce_prod", "Prod", "The product over dimensions.")
+reduce_max = _reduction("reduce_max", "Max", "The largest element over dimensions.",
                         types="real numbers")
-reduce_min = _reduction("Min", "The smallest element over dimensions.",
+reduce_min = _reduction("reduce_min", "Min", "The smallest element over dimensions.",
                         types="real numbers")
-reduce_all = _reduction("All", "Logical and over dimensions of a bool tensor.",
+reduce_all = _reduction("reduce_all", "All", "Logical and over dimensions of a bool tensor.",
                         "bools")
-reduce_any = _reduction("Any", "Logical or over dimensions of a bool tensor.",
+reduce_any = _reduction("reduce_any", "Any", "Logical or over dimensions of a bool tensor.",
                         "bools")
-for _n in ("sum", "mean", "prod", "max", "min", "all", "any"):
-    _f = globals()["reduce_" + _n]
-    _f.__name__ = _f.__qualname__ = "reduce_" + _n
 
 
 def reduce_variance(input_tensor, axis=None, keepdims=False, name=None):

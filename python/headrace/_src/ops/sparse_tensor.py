@@ -29,6 +29,9 @@ class SparseTensor:
     `values`: of any type. ValueError for shapes that do not fit each other;
     TypeError or ValueError for indices and dense_shape of other types."""
 
+    _composite = True
+    _tensors_in_place_of_it = "Take tf.sparse.to_dense of it, or its values."
+
     def __init__(self, indices, values, dense_shape):
         with name_scope(None, "SparseTensor", [indices, values, dense_shape]):
             self._indices = convert_to_tensor(indices, dtypes.int64, "indices")

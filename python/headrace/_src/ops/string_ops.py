@@ -1,6 +1,8 @@
 """Strings: splitting, joining, hashing, converting."""
 from headrace import raw_ops as _raw
+from headrace._loading import load
 from headrace._src.framework import dtypes
+from headrace._src.framework.dispatch import dispatched
 from headrace._src.framework.graph import name_scope
 from headrace._src.framework.tensor import convert_to_tensor
 from headrace._src.ops.sparse_tensor import SparseTensor
@@ -24,11 +26,13 @@ def _one(new, old, new_name, old_name):
     return old if new is None else new
 
 
+@dispatched
 def string_join(inputs, separator="", name=None):
     """The strings of several tensors, element by element."""
     return _raw.StringJoin(inputs, separator=separator, name=name)
 
 
+@dispatched
 def reduce_join(inputs, axis=None, keep_dims=None, separator="", name=None,
                 reduction_indices=None, keepdims=None):
     """The strings along `axis` joined, by default all of them in row-major
@@ -49,35 +53,62 @@ def reduce_join(inputs, axis=None, keep_dims=None, separator="", name=None,
 def string_split(source, sep=None, skip_empty=True, delimiter=None,
                  result_type="SparseTensor", name=None):
     """The pieces of each string of a vector between the bytes of `sep`, as a
-    SparseTensor with a row a string."""
-    _only_sparse(result_type)
+    SparseTensor with a row a string, or as a "RaggedTensor"."""
+    _check_result_type(result_type)
     if sep is not None and delimiter is not None:
         raise ValueError("Cannot specify both 'sep' and 'delimiter'")
     delimiter = delimiter if sep is None else sep
     delimiter = " " if delimiter is None else delimiter
     with name_scope(name, "StringSplit", [source]):
-        out = _raw.StringSplit(convert_to_tensor(source, dtypes.string),
-                               delimiter, skip_empty=skip_empty)
-        return SparseTensor(*out)
+        source = convert_to_tensor(source, dtypes.string)
+        out = _raw.StringSplit(source, delimiter, skip_empty=skip_empty)
+        return _pieces(out, source, result_type)
 
 
 def split(input=None, sep=None, maxsplit=-1, result_type="SparseTensor",
           source=None, name=None):
-    """As Python's str.split, of each string of a vector; a SparseTensor."""
-    _only_sparse(result_type)
+    """As Python's str.split, of each string.
+
+    `input`: strings of any shape, also a RaggedTensor; `sep`: a string, by
+    default any spaces; `maxsplit`: how often at most, -1 for any number. The
+    result is a SparseTensor or, by `result_type`, a RaggedTensor with one
+    dimension more; a vector in place of the latter for a scalar. ValueError for
+    another result_type."""
+    _check_result_type(result_type)
     source = _one(input, source, "input", "source")
+    sep = "" if sep is None else sep
+
+    def of_vector(strings, kind="RaggedTensor"):
+        return _pieces(_raw.StringSplitV2(strings, sep, maxsplit=maxsplit),
+                       strings, kind)
+
     with name_scope(name, "StringSplit", [source]):
-        out = _raw.StringSplitV2(convert_to_tensor(source, dtypes.string),
-                                 "" if sep is None else sep, maxsplit=maxsplit)
-        return SparseTensor(*out)
+        if not hasattr(source, "ragged_rank"):
+            source = convert_to_tensor(source, dtypes.string, "input")
+            if result_type == "SparseTensor" and source._rank() in (0, 1):
+                return of_vector(source, result_type)
+        ragged = load("_src.ragged.ragged_strings")
+        source = load("_src.ragged.ragged_tensor").convert(source,
+                                                           dtypes.string)
+        result = ragged.of_vectors(of_vector, source)
+        return result if result_type == "RaggedTensor" else result.to_sparse()
 
 
-def _only_sparse(result_type):
-    if result_type != "SparseTensor":
-        raise ValueError("result_type %r is not supported: only SparseTensor "
-                         "is" % (result_type,))
+def _check_result_type(result_type):
+    if result_type not in ("SparseTensor", "RaggedTensor"):
+        raise ValueError("result_type must be 'RaggedTensor' or "
+                         "'SparseTensor', got %r" % (result_type,))
 
 
+def _pieces(parts, strings, result_type):
+    pieces = SparseTensor(*parts)
+    if result_type == "SparseTensor":
+        return pieces
+    count = strings.get_shape()[0] if strings._rank() == 1 else None
+    return load("_src.ragged.ragged_strings").of_sparse(pieces, count)
+
+
+@dispatched
 def string_to_hash_bucket(string_tensor=None, num_buckets=None, name=None,
                           input=None):
     string_tensor = _one(input, string_tensor, "input", "string_tensor")
@@ -89,6 +120,7 @@ string_to_hash_bucket_fast = _raw.StringToHashBucketFast
 string_to_hash_bucket_strong = _raw.StringToHashBucketStrong
 
 
+@dispatched
 def string_to_number(string_tensor=None, out_type=dtypes.float32, name=None,
                      input=None):
     """The numbers that strings spell: float32, float64, int32 or int64.
@@ -97,15 +129,18 @@ def string_to_number(string_tensor=None, out_type=dtypes.float32, name=None,
     return _raw.StringToNumber(string_tensor, out_type=out_type, name=name)
 
 
+@dispatched
 def substr(input, pos, len, name=None, unit="BYTE"):
     """`len` bytes (or characters: unit="UTF8_CHAR") from `pos` on."""
     return _raw.Substr(input, pos, len, unit=unit, name=name)
 
 
+@dispatched
 def string_length(input, name=None, unit="BYTE"):
     return _raw.StringLength(input, unit=unit, name=name)
 
 
+@dispatched
 def regex_replace(input, pattern, rewrite, replace_global=True, name=None):
     """Matches of `pattern` (RE2) become `rewrite`, where \\1 is a group."""
     if isinstance(pattern, (str, bytes)) and isinstance(rewrite, (str, bytes)):
@@ -116,6 +151,7 @@ def regex_replace(input, pattern, rewrite, replace_global=True, name=None):
                              replace_global=replace_global, name=name)
 
 
+@dispatched
 def regex_full_match(input, pattern, name=None):
     """True where `pattern` (RE2) matches all of a string."""
     if isinstance(pattern, (str, bytes)):
@@ -150,98 +186,3 @@ def decode_raw(input_bytes=None, out_type=None, little_endian=True, name=None,
         raise ValueError("out_type must be given")
     return _raw.DecodeRaw(input_bytes, out_type=out_type,
                           little_endian=little_endian, name=name)
-
-
-# Unicode.
-
-def unicode_encode(input, output_encoding, errors="replace",
-                   replacement_char=65533, name=None):
-    """The strings, "UTF-8", "UTF-16-BE" or "UTF-32-BE", of code points: one for
-    each row of the last dimension."""
-    with name_scope(name, "UnicodeEncode", [input]):
-        input = convert_to_tensor(input)
-        rank = input._rank()
-        if rank is None:
-            raise ValueError("Rank of input_tensor must be statically known.")
-        if rank == 0:
-            raise ValueError("input_tensor's rank must be at least 1.")
-        sizes = _raw.Shape(input)
-        flat = _raw.Reshape(input, [-1])
-        outer = sizes[:-1]
-        rows = _raw.Prod(outer, [0])
-        splits = _raw.Range(0, rows + 1, 1) * sizes[-1]
-        out = _raw.UnicodeEncode(
-            flat, splits, output_encoding=output_encoding, errors=errors,
-            replacement_char=replacement_char)
-        out = _raw.Reshape(out, outer)
-        out.set_shape(input.get_shape()[:-1])
-        return out
-
-
-def _only_scalar(input, function):
-    """A string scalar; what has more dimensions has rows of several lengths as
-    its result."""
-    input = convert_to_tensor(input, dtypes.string, name="input")
-    if input._rank() != 0:
-        raise NotImplementedError(
-            "tf.strings.%s of shape %s is not supported yet: it needs ragged "
-            "tensors. Only scalars are." % (function, input.get_shape()))
-    return _raw.Reshape(input, [1])
-
-
-def _decoded(input, function, input_encoding, errors, replacement_char,
-             replace_control_characters, name):
-    with name_scope(name, "UnicodeDecodeWithOffsets", [input]):
-        return _raw.UnicodeDecodeWithOffsets(
-            _only_scalar(input, function), input_encoding=input_encoding,
-            errors=errors, replacement_char=replacement_char,
-            replace_control_characters=replace_control_characters)
-
-
-def unicode_decode(input, input_encoding, errors="replace",
-                   replacement_char=65533, replace_control_characters=False,
-                   name=None):
-    """The code points of a string scalar, as a vector."""
-    return _decoded(input, "unicode_decode", input_encoding, errors,
-                    replacement_char, replace_control_characters,
-                    name or "UnicodeDecode")[1]
-
-
-def unicode_decode_with_offsets(input, input_encoding, errors="replace",
-                                replacement_char=65533,
-                                replace_control_characters=False, name=None):
-    """(unicode_decode, the byte at which each character begins)."""
-    _, points, offsets = _decoded(
-        input, "unicode_decode_with_offsets", input_encoding, errors,
-        replacement_char, replace_control_characters, name)
-    return points, offsets
-
-
-def _characters(input, function, input_encoding, errors, replacement_char,
-                name):
-    points, offsets = _decoded(input, function, input_encoding, errors,
-                               replacement_char, False, name)[1:]
-    return (unicode_encode(_raw.ExpandDims(points, 1), input_encoding, errors,
-                           replacement_char), offsets)
-
-
-def unicode_split(input, input_encoding, errors="replace",
-                  replacement_char=65533, name=None):
-    """The characters of a string scalar, as strings of the same encoding."""
-    return _characters(input, "unicode_split", input_encoding, errors,
-                       replacement_char, name or "UnicodeSplit")[0]
-
-
-def unicode_split_with_offsets(input, input_encoding, errors="replace",
-                               replacement_char=65533, name=None):
-    """(unicode_split, the byte at which each character begins)."""
-    return _characters(input, "unicode_split_with_offsets", input_encoding,
-                       errors, replacement_char,
-                       name or "UnicodeSplitWithOffsets")
-
-
-def bytes_split(input, name=None):
-    """The bytes of a string scalar, as strings."""
-    with name_scope(name, "StringsByteSplit", [input]):
-        return _raw.StringSplit(_only_scalar(input, "bytes_split"), "",
-                                skip_empty=False)[1]

@@ -10,7 +10,11 @@ from headrace._src.variables.records import under_scope
 
 def build_tensor_info(tensor):
     """The TensorInfo of a Tensor, a variable or a SparseTensor: name, type and
-    shape."""
+    shape. TypeError for a RaggedTensor."""
+    if hasattr(tensor, "ragged_rank"):
+        raise TypeError("a RaggedTensor has no TensorInfo here; give its "
+                        "flat_values and each of its nested_row_splits a name "
+                        "of their own")
     info = TensorInfo(dtype=dtypes.as_dtype(tensor.dtype).base_dtype
                       .as_datatype_enum)
     info.tensor_shape.CopyFrom(tensor.get_shape().as_proto())

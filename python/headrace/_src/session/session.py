@@ -192,8 +192,7 @@ class Session:
         feeds = [] if feeds is None else feeds
         if not isinstance(feeds, (list, tuple)):
             feeds = [feeds]
-        if _conversions:
-            feeds = [tensor for feed in feeds for tensor in _partial_feeds(feed)]
+        feeds = [tensor for feed in feeds for tensor in _partial_feeds(feed)]
         return self._core.partial_run_setup(fetches, feeds)
 
     def partial_run(self, handle, fetches, feed_dict=None, options=None,
@@ -373,9 +372,11 @@ def _conversion_of(x):
 
 def _partial_feeds(feed):
     conversion = _conversion_of(feed)
-    if conversion is None or conversion[3] is None:
-        return [feed]
-    return conversion[3](feed)
+    if conversion is not None and conversion[3] is not None:
+        return conversion[3](feed)
+    if conversion is None and getattr(feed, "_composite", False):
+        return feed._flow_components()
+    return [feed]
 
 
 def expand_fetch(fetch):
@@ -384,10 +385,10 @@ def expand_fetch(fetch):
     conversion = _conversion_of(fetch)
     if conversion is not None:
         return conversion[1](fetch)
-    if hasattr(fetch, "_as_graph_element"):
-        return fetch._as_graph_element(), None
     if hasattr(fetch, "_fetch_components"):
         return fetch._fetch_components()
+    if hasattr(fetch, "_as_graph_element"):
+        return fetch._as_graph_element(), None
     if isinstance(fetch, collections.abc.Mapping):
         keys = list(fetch.keys())
         return ([fetch[k] for k in keys],

@@ -119,6 +119,10 @@ def _placed(session, use_gpu, force_gpu):
 PlainTestCase = Assertions
 
 
+def _is_ragged(*values):
+    return any(hasattr(x, "ragged_rank") for x in values)
+
+
 class TestCase(Assertions):
     """A test whose methods each begin with an empty default graph and fixed
     seeds."""
@@ -207,11 +211,36 @@ class TestCase(Assertions):
             return np.asarray(x)
         return np.array(x)
 
+    def _lists(self, x):
+        """A ragged tensor, or what is compared with one, as nested lists."""
+        if hasattr(x, "_flow_components") or is_tensor(x):
+            x = self.evaluate(x)
+        if hasattr(x, "ragged_rank"):
+            return x.to_list()
+        if isinstance(x, (np.ndarray, np.generic)):
+            return x.tolist()
+        if isinstance(x, (list, tuple)):
+            return [self._lists(item) for item in x]
+        return x
+
+    def _lists_close(self, a, b, rtol, atol, path):
+        if isinstance(a, list) != isinstance(b, list) or isinstance(
+                a, list) and len(a) != len(b):
+            self.fail("different at %s: %s and %s" % (path, a, b))
+        if isinstance(a, list):
+            for i, (x, y) in enumerate(zip(a, b)):
+                self._lists_close(x, y, rtol, atol, path + [i])
+        elif not np.allclose(a, b, rtol, atol, equal_nan=True):
+            self.fail("not close at %s: %s and %s" % (path, a, b))
+
     # Arrays.
 
     def assertAllClose(self, a, b, rtol=1e-6, atol=1e-6, msg=None):
         """Arrays, or structures of them, whose elements differ by at most atol
-        + rtol * |b|; NaN is near NaN."""
+        + rtol * |b|; NaN is near NaN. Also ragged tensors."""
+        if _is_ragged(a, b):
+            self._lists_close(self._lists(a), self._lists(b), rtol, atol, [])
+            return
         self._all_close(a, b, rtol, atol, [], msg)
 
     def _all_close(self, a, b, rtol, atol, path, msg):
@@ -285,7 +314,10 @@ class TestCase(Assertions):
         self.fail("The two values are close at all elements")
 
     def assertAllEqual(self, a, b, msg=None):
-        """Arrays with the same elements; NaN is NaN."""
+        """Arrays with the same elements; NaN is NaN. Also ragged tensors."""
+        if _is_ragged(a, b):
+            self.assertEqual(self._lists(a), self._lists(b), msg)
+            return
         a, b = self._array(a), self._array(b)
         self._same_shapes(a, b, msg)
         same = _strings(a) == _strings(b)
