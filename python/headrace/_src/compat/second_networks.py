@@ -103,6 +103,12 @@ def pool_v2(input, window_shape, pooling_type, strides=None, padding="VALID",
                          strides, name, data_format)
 
 
+def avg_pool2d_v2(input, ksize, strides, padding, data_format="NHWC",
+                  name=None):
+    return _conv.avg_pool(input, ksize, strides, padding, data_format,
+                          name or "AvgPool2D")
+
+
 def max_pool_with_argmax_v2(input, ksize, strides, padding, data_format="NHWC",
                             output_dtype=dtypes.int64,
                             include_batch_in_index=False, name=None):
@@ -176,6 +182,12 @@ def bias_add_v1(value, bias, name=None):
 def sigmoid_cross_entropy_with_logits_v2(labels=None, logits=None, name=None):
     return _losses.sigmoid_cross_entropy_with_logits(
         labels=labels, logits=logits, name=name)
+
+
+def softmax_cross_entropy_with_logits_of_axis(labels, logits, axis=-1,
+                                              name=None):
+    return _losses.softmax_cross_entropy_with_logits_v2(labels, logits, axis,
+                                                        name)
 
 
 def sparse_softmax_cross_entropy_with_logits_v2(labels, logits, name=None):
@@ -275,6 +287,15 @@ def sample_distorted_bounding_box_v2(
         image_size, bounding_boxes, first, second, min_object_covered,
         aspect_ratio_range, area_range, max_attempts,
         use_image_if_no_bounding_boxes, name)
+
+
+def extract_glimpse_v2(input, size, offsets, centered=True, normalized=True,
+                       noise="uniform", name=None):
+    """tf.image.extract_glimpse. `noise`: what lies outside of the image:
+    "uniform" or "gaussian" numbers, or "zero"."""
+    return _raw.ExtractGlimpse(
+        input, size, offsets, centered=centered, normalized=normalized,
+        uniform_noise=noise == "uniform", noise=noise, name=name)
 
 
 class ResizeMethod:
