@@ -1037,6 +1037,9 @@ NAMES = {
     "keras.utils": {
         "keras.progress": "Progbar",
         "keras.utils": "Sequence normalize to_categorical",
+        "layers.named": """
+            CustomObjectScope custom_object_scope deserialize_keras_object
+            get_custom_objects serialize_keras_object""",
     },
     "layers": {
         "layers.functions": """

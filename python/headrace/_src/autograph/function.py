@@ -7,6 +7,7 @@ import weakref
 
 import numpy as np
 
+from headrace._headrace import Tensor
 from headrace._src.autograph import api as _api
 from headrace._src.autograph import effects as _effects
 from headrace._src.control.contexts import context_of
@@ -16,7 +17,8 @@ from headrace._src.framework import dtypes, nest
 from headrace._src.framework.graph import (
     control_dependencies, get_default_graph, name_scope)
 from headrace._src.framework.tensor import convert_to_tensor, is_tensor
-from headrace._src.ops.array_ops import identity
+from headrace._src.ops.array_ops import identity, placeholder
+from headrace._src.ops.type_specs import TensorSpec
 from headrace._src.variables.base import variable_creator_scope
 
 
@@ -62,10 +64,12 @@ class _Function:
                          self._signature, self._autograph, self)
 
     def get_concrete_function(self, *args, **kwargs):
-        """Not supported: raises NotImplementedError."""
-        raise NotImplementedError(
-            "get_concrete_function is not supported: call the function, whose "
-            "nodes the graph then has")
+        """The function for arguments of known types, and what its results are.
+        `args`: TensorSpecs or values, by default those of the input_signature.
+        """
+        if not args and not kwargs and self._signature is not None:
+            args = self._signature
+        return _Concrete(self, args, kwargs)
 
     def __call__(self, *args, **kwargs):
         if self._signature is not None:
@@ -75,9 +79,10 @@ class _Function:
         body = self._python_function
         if self._autograph:
             body = _api.tf_convert(body)
-        order = _Order()
-        with variable_creator_scope(self._make_variable), name_scope(
-                _scope_of(self._python_function)):
+        order = _Order(nest.flatten((args, kwargs)))
+        with variable_creator_scope(
+                functools.partial(self._make_variable, order)), name_scope(
+                    _scope_of(self._python_function)):
             results = body(*args, **kwargs)
         self._note_call()
         return order.results(results)
@@ -88,12 +93,12 @@ class _Function:
         else:
             self._unbound._called_for.add(self._python_function.__self__)
 
-    def _make_variable(self, following, **arguments):
+    def _make_variable(self, order, following, **arguments):
         if self._was_called or self._unbound is not None and (
                 self._python_function.__self__ in self._unbound._called_for):
             raise ValueError("tf.function-decorated function tried to create "
                              "variables on non-first call.")
-        return following(**arguments)
+        return order.without(lambda: following(**arguments))
 
     def _converted(self, args, kwargs):
         """The arguments, as the signature has them."""
@@ -119,6 +124,36 @@ class _Function:
         return tensor
 
 
+class _Concrete:
+    """A function for arguments of known types. It was called once, with
+    placeholders for its arguments, which tells the types and shapes of its
+    results; each call adds its nodes to the graph again."""
+
+    def __init__(self, function, args, kwargs):
+        self._function = function
+        args, kwargs = nest.map_structure(
+            lambda x: placeholder(x.dtype, x.shape, name=x.name)
+            if isinstance(x, TensorSpec) else x, (args, kwargs))
+        self._outputs = function(*args, **kwargs)
+
+    def __call__(self, *args, **kwargs):
+        return self._function(*args, **kwargs)
+
+    structured_outputs = property(lambda self: self._outputs)
+
+    @property
+    def output_shapes(self):
+        """The shapes of the results, in their structure."""
+        return nest.map_structure(
+            lambda x: None if x is None else x.get_shape(), self._outputs)
+
+    @property
+    def output_dtypes(self):
+        """The types of the results, in their structure."""
+        return nest.map_structure(
+            lambda x: None if x is None else x.dtype, self._outputs)
+
+
 def _as_argument(value):
     """Arrays are tensors inside; other values stay what they are."""
     return convert_to_tensor(value) if isinstance(value, np.ndarray) else value
@@ -140,11 +175,24 @@ def _scope_of(python_function):
 
 class _Order:
     """Puts the nodes that were made since in the order that their effects ask
-    for."""
+    for: after the arguments, and one after the other."""
 
-    def __init__(self):
+    def __init__(self, arguments):
         self._graph = get_default_graph()
         self._begin = self._graph._last_id
+        self._others = set()  # ids of nodes that are left alone
+        here = self._graph._get_control_flow_context()
+        self._arguments = [
+            x.op for x in arguments if isinstance(x, Tensor)
+            and x.graph is self._graph and context_of(x.op) is here]
+
+    def without(self, make):
+        """What `make` returns, whose nodes are no part of the call: a variable
+        is initialised before."""
+        first = self._graph._last_id
+        made = make()
+        self._others.update(range(first, self._graph._last_id))
+        return made
 
     def results(self, results):
         """The results as tensors, to be had after all effects; without any, an
@@ -163,21 +211,30 @@ class _Order:
         last, effects = {}, []
         for i in range(self._begin, graph._last_id):
             op = graph._operation_by_id(i)
-            if op is None or context_of(op) is not here or (
-                    op.type in _MAKERS):
+            if op is None or i in self._others or op.type in _PASSES_ON or (
+                    context_of(op) is not here):
                 continue
-            handles = [x for x in op.inputs if x.dtype == dtypes.resource]
+            handles = [_origin(x) for x in op.inputs
+                       if x.dtype == dtypes.resource]
             is_effect = op.op_def.is_stateful and (
                 not _effects._VALUES.fullmatch(op.type))
             for key in handles or ([None] if is_effect else []):
-                before = last.get(key)
-                if before is not None and before is not op:
-                    op._add_control_input(before)
+                for before in [last[key]] if key in last else self._arguments:
+                    if before is not op:
+                        op._add_control_input(before)
                 last[key] = op
             if is_effect:
                 effects.append(op)
         return effects
 
 
-# What makes or initialises a variable is no part of a call.
-_MAKERS = ("VarHandleOp", "VarIsInitializedOp")
+# Nodes that take tensors into branches and loops.
+_PASSES_ON = frozenset(["Enter", "Exit", "Identity", "Merge", "NextIteration",
+                        "Switch"])
+
+
+def _origin(tensor):
+    """The tensor outside of branches and loops that this one is inside."""
+    while tensor.op.type in _PASSES_ON:
+        tensor = tensor.op.inputs[0]
+    return tensor

@@ -20,6 +20,7 @@ from headrace._src.framework.tensor import (
 from headrace._src.framework.tensor_shape import TensorShape, as_shape
 from headrace._src.ops import array_ops as _array
 from headrace._src.ops.sparse_tensor import SparseTensor
+from headrace._src.session.session import Session
 from headrace._src.training import gradients as _gradients
 
 Merge = collections.namedtuple("Merge", ["output", "value_index"])
@@ -70,6 +71,37 @@ def internal_convert_n_to_tensor(values, dtype=None, name=None, as_ref=False,
 
 def convert_to_tensor_v2(value, dtype=None, dtype_hint=None, name=None):
     return convert_to_tensor(value, dtype, name, dtype_hint)
+
+
+def try_evaluate_constant(graph, tensor):
+    """The value of a tensor that only constants make, as an array; None where a
+    placeholder, a variable or a random number is among what makes it."""
+    value = constant_value(tensor)
+    if value is not None or not _is_constant(tensor):
+        return value
+    with Session(graph=graph) as session:
+        return session.run(tensor)
+
+
+def _is_constant(tensor):
+    todo, seen = [tensor.op], set()
+    while todo:
+        op = todo.pop()
+        if op._id in seen:
+            continue
+        seen.add(op._id)
+        if op.op_def.is_stateful or op.type in _WITHOUT_VALUE or (
+                op.control_inputs):
+            return False
+        todo.extend(x.op for x in op.inputs)
+    return True
+
+
+# Nodes whose value a run may be fed, or that depend on their place in a loop.
+_WITHOUT_VALUE = frozenset("""
+    Placeholder PlaceholderV2 PlaceholderWithDefault Enter Exit NextIteration
+    Switch Merge LoopCond RefEnter RefExit RefNextIteration RefSwitch
+    RefMerge""".split())
 
 
 @contextlib.contextmanager

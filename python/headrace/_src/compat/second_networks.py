@@ -6,6 +6,7 @@ import numpy as np
 from headrace import raw_ops as _raw
 from headrace._src.framework import dtypes
 from headrace._src.framework.graph import name_scope
+from headrace._src.framework.tensor_shape import TensorShape
 from headrace._src.image import boxes as _boxes
 from headrace._src.image import transforms as _transforms
 from headrace._src.nn import activations as _activations
@@ -29,6 +30,24 @@ def convolution_v2(input, filters, strides=None, padding="VALID",
 
 
 convolution_internal = convolution_v2
+
+
+class Convolution:
+    """tf.nn.convolution with all but its inputs: a call takes those, and the
+    filter. The shapes are checked when it is made: ValueError if they do not
+    fit."""
+
+    def __init__(self, input_shape, filter_shape, padding, strides=None,
+                 dilation_rate=None, name=None, data_format=None):
+        rank = TensorShape(filter_shape).ndims
+        wanted = TensorShape(input_shape).ndims
+        if rank is not None and wanted is not None and rank != wanted:
+            raise ValueError("Input tensor must be of rank %d but was %d."
+                             % (rank, wanted))
+        self._options = (padding, strides, dilation_rate, name, data_format)
+
+    def __call__(self, inp, filter):
+        return _conv.convolution(inp, filter, *self._options)
 
 
 def conv1d_v2(input, filters, stride, padding, data_format="NWC",

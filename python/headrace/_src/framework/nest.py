@@ -43,7 +43,8 @@ def flatten(structure, expand_composites=False):
 
 def _is_composite(x):
     # A TensorArray goes through loops as its parts, but is a leaf here.
-    return hasattr(x, "_flow_components") and hasattr(x, "dense_shape")
+    return hasattr(x, "_flow_components") and (
+        hasattr(x, "dense_shape") or hasattr(x, "_type_spec"))
 
 
 def pack_sequence_as(structure, flat_sequence, expand_composites=False):

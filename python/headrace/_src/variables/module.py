@@ -3,6 +3,7 @@ import functools
 import re
 
 from headrace._src.framework.graph import name_scope
+from headrace._src.framework.tensor_shape import TensorShape
 from headrace._src.variables.base import Variable
 
 
@@ -30,6 +31,15 @@ class Module:
         with name_scope(name) as scope:
             self._scope_name = scope
 
+    def __setattr__(self, name, value):
+        """As that of all objects; what a property without a setter has already
+        may be set again."""
+        try:
+            super().__setattr__(name, value)
+        except AttributeError:
+            if not _is_same(getattr(self, name), value):
+                raise
+
     @property
     def name(self):
         """The name that the constructor was given, or the default."""
@@ -56,6 +66,11 @@ class Module:
         """The modules inside of this one, and inside of those: a tuple."""
         return tuple(self._flatten(predicate=_is_module))
 
+    def _no_dependency(self, value):
+        """The value: what checkpoints do not follow, as derived classes say
+        it."""
+        return value
+
     def _flatten(self, recursive=True, predicate=None,
                  attribute_traversal_key=None, with_path=False):
         """What the attributes of this module, and if `recursive` of those
@@ -72,6 +87,12 @@ class Module:
             with self.name_scope:
                 return method(self, *args, **kwargs)
         return in_scope
+
+
+def _is_same(a, b):
+    # A tensor makes its shape anew each time.
+    return a is b or isinstance(a, TensorShape) and isinstance(
+        b, TensorShape) and str(a) == str(b)
 
 
 def _found(module, recursive, predicate, key, with_path, path, seen):
