@@ -79,6 +79,8 @@ def shown(default):
         return "tf." + default.name
     if isinstance(default, (type, types.FunctionType)):
         return default.__name__
+    if type(default) is object:  # "nothing was given"
+        return "object"
     return repr(default)
 
 

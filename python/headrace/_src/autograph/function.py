@@ -111,6 +111,7 @@ class _Function:
                              "match input_signature: %d and %d arguments"
                              % (len(args), len(specs)))
         return [nest.map_structure(self._fitting, spec, value)
+                if nest.is_nested(spec) else self._fitting(spec, value)
                 for spec, value in zip(specs, args)]
 
     @staticmethod
