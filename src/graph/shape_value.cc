@@ -43,10 +43,10 @@ MaybeShapeValue FromTensor(const Tensor& t) {
 }
 
 // Whether inputs of `n` that entered a loop are followed out of it: as far as
-// TensorFlow does, so that static shapes are its. `depth` 0: the shape itself.
-bool FollowsInvariants(const Node& n, int depth) {
+// TensorFlow does, so that static shapes are its.
+bool FollowsInvariants(const Node& n) {
   return n.type_string() == "Pack" || n.type_string() == "ConcatV2" ||
-         (n.type_string() == "StridedSlice" && depth == 0);
+         (n.type_string() == "StridedSlice" && n.output_shape(0).dims() == 1);
 }
 
 class Evaluator {
@@ -84,8 +84,7 @@ class Evaluator::Context final : public ShapeValueContext {
     if (e == nullptr || evaluator_ == nullptr) return std::nullopt;
     const Endpoint from{e->src(), e->src_output()};
     return evaluator_->Evaluate(
-        FollowsInvariants(n_, depth_) ? SourceOfInvariant(from) : from,
-        depth_ + 1);
+        FollowsInvariants(n_) ? SourceOfInvariant(from) : from, depth_ + 1);
   }
   MaybeShapeValue matrix_input(int i) const override {
     const Edge* const e = InputEdge(i);

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import headrace as tf
-from headrace import _api, _names, _second_api, _second_interface
+from headrace import _names, _second_api, _second_interface
 from headrace._src.compat import finder
 from test_signatures import arguments, text_of, wanted_arguments
 
