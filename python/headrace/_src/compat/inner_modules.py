@@ -826,6 +826,12 @@ NAMES = {
     "python.tf2": {
         "compat.execution": "enabled=executing_eagerly",
     },
+    "python.training.tracking.base": {
+        "compat.tracking": "Trackable",
+    },
+    "python.training.tracking.tracking": {
+        "compat.tracking": "AutoTrackable",
+    },
     "python.tpu.feature_column": {
         "compat.tpu": """
             _TPUEmbeddingColumn=NoTpu _TPUSharedEmbeddingColumn=NoTpu""",
@@ -836,6 +842,9 @@ NAMES = {
     },
     "python.tpu.tensor_tracer": {
         "compat.tpu": "TensorTracer",
+    },
+    "python.tpu.topology": {
+        "compat.tpu": "Topology=NoTpu",
     },
     "python.tpu.tpu": {
         "compat.tpu": "_TPUInferenceContext=NoTpu",
