@@ -84,6 +84,8 @@ NEAREST = {
     "tf.distribute.cluster_resolver": "TFConfigClusterResolver reads TF_CONFIG, and "
                                       "tf.train.ClusterSpec takes the addresses",
     "tf.distributions": "tf.contrib.distributions, tf.random",
+    "tf.enable_v2_behavior": "graphs, which tf.Session runs, without the call: there is no eager "
+                             "execution from Python",
     "tf.feature_column": "the rest of tf.feature_column, or tf.nn.embedding_lookup_sparse",
     "tf.keras": "tf.keras has the common layers, losses, metrics, optimizers and "
                 "callbacks; beside them tf.layers and tf.train",
@@ -105,6 +107,8 @@ NEAREST = {
     "tf.lite": "tf.graph_util.convert_variables_to_constants",
     "tf.profiler": "RunOptions(trace_level=RunOptions.FULL_TRACE) with RunMetadata.step_stats",
     "tf.ragged": "tf.SparseTensor, or padding and tf.sequence_mask",
+    "tf.saved_model.load_v2": "tf.saved_model.load(session, tags, folder)",
+    "tf.saved_model.save": "tf.saved_model.simple_save, or Builder",
     "tf.tpu": "TPUs are left out",
     "tf.train.Checkpoint": "tf.train.Saver",
     "tf.train.CheckpointManager": "tf.train.Saver(max_to_keep=...)",

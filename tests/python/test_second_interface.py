@@ -121,6 +121,8 @@ def test_the_same_objects_as_1x():
     ("strings.split", "tf.compat.v2.strings.split is not supported yet"),
     ("train.Checkpoint", "tf.compat.v2.train.Checkpoint is not supported yet; "
      "use instead: tf.train.Saver"),
+    ("enable_v2_behavior", "there is no eager execution from Python"),
+    ("saved_model.save", "use instead: tf.saved_model.simple_save"),
     ("keras.applications", "is not supported yet; use instead: a model's"),
     ("nn.softmaks", "did you mean tf.compat.v2.nn.softmax"),
     ("placeholder", "has no attribute 'placeholder'")])
@@ -449,3 +451,8 @@ def test_custom_objects():
     assert made.l1 == .5
     with pytest.raises(ValueError, match="Unknown thing: no"):
         tf.keras.utils.deserialize_keras_object("no", {}, None, "thing")
+
+
+def test_a_dataset_is_no_python_iterator():
+    with pytest.raises(RuntimeError, match="needs eager execution"):
+        list(v2.data.Dataset.range(3))
