@@ -52,7 +52,7 @@ class _Function:
         self._autograph = autograph
         self._unbound = unbound
         self._was_called = False
-        self._called_for = weakref.WeakSet()  # objects whose method was called
+        self._called_for = {}  # by the id of objects whose method was called
 
     python_function = property(lambda self: self._python_function)
     input_signature = property(lambda self: self._signature)
@@ -91,11 +91,14 @@ class _Function:
         if self._unbound is None:
             self._was_called = True
         else:
-            self._unbound._called_for.add(self._python_function.__self__)
+            of, called = self._python_function.__self__, self._unbound._called_for
+            key = id(of)
+            called[key] = weakref.ref(of, lambda _: called.pop(key, None))
 
     def _make_variable(self, order, following, **arguments):
         if self._was_called or self._unbound is not None and (
-                self._python_function.__self__ in self._unbound._called_for):
+                id(self._python_function.__self__)
+                in self._unbound._called_for):
             raise ValueError("tf.function-decorated function tried to create "
                              "variables on non-first call.")
         return order.without(lambda: following(**arguments))
