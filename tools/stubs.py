@@ -357,7 +357,7 @@ def space_stub(space, module, table, spaces, ops):
     if not space:
         imports.append("from headrace import raw_ops as raw_ops\n")
     if space == "compat":
-        imports.append("import headrace as _headrace_package\nfrom headrace.compat import v1 as v1\n")
+        imports.append("import headrace as _headrace_package\nfrom headrace.compat import v1 as v1, v2 as v2\n")
         body.append("def install(removed_names: _b.bool = True) -> None: ...\n")
     results = False
     for name, (home, original) in sorted(table.items()):
@@ -378,7 +378,10 @@ def space_stub(space, module, table, spaces, ops):
             imports.append("from %s import %s as %s\n" % (source, original, name))
     if results:
         imports.append("from headrace import raw_ops as _raw_ops\n")
-    if not space:
+    if space in ("compat.v2", "compat.v2.compat"):
+        imports.append("from headrace import raw_ops as raw_ops\n" if space == "compat.v2"
+                       else "from headrace.compat import v1 as v1\n")
+    if not space or space == "compat.v2":
         body.append("__version__: _b.str\n")
     return text + "".join(imports) + "\n" + "".join(body)
 
@@ -386,7 +389,7 @@ def space_stub(space, module, table, spaces, ops):
 def write(folder):
     """Writes all stubs; returns their paths."""
     import headrace
-    from headrace import _api, _names, raw_ops
+    from headrace import _api, _names, _second_api, raw_ops
     from headrace import _headrace as native
     messages = importlib.import_module("headrace._src.framework.messages")
     ops = Ops(native, messages)
@@ -409,12 +412,13 @@ def write(folder):
     save("_src/variables/base.pyi", variable_stub(
         importlib.import_module("headrace._src.variables.base")))
     save("_src/framework/messages.pyi", messages_stub(messages, names))
-    for space in _api.NAMES:
+    spaces = sorted([*_api.NAMES, *_second_api.spaces()])
+    for space in spaces:
         module = headrace
         for part in space.split(".") if space else ():
             module = getattr(module, part)
         save("/".join([*space.split("."), "__init__.pyi"]).lstrip("/"),
-             space_stub(space, module, _names.table(space), _api.NAMES, ops))
+             space_stub(space, module, _names.table(space), spaces, ops))
     save("compat/v1.pyi", "from headrace import *\n")
     return written
 

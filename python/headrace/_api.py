@@ -49,6 +49,7 @@ _METRICS = {
 
 NAMES = {
     "": {
+        "autograph.function": "function",
         "control.check_ops": """
             assert_equal assert_greater assert_greater_equal assert_integer
             assert_less assert_less_equal assert_near assert_negative
@@ -218,8 +219,9 @@ NAMES = {
         "training.gradients": """
             AggregationMethod NoGradient NotDifferentiable RegisterGradient
             UnconnectedGradients custom_gradient grad_pass_through gradients
-            hessians""",
+            hessians no_gradient=NotDifferentiable""",
         "variables.base": "variable_creator_scope",
+        "variables.module": "Module",
         "variables.initializers": """
             constant_initializer glorot_normal_initializer
             glorot_uniform_initializer ones_initializer
@@ -1039,6 +1041,9 @@ NAMES = {
     "keras.utils": {
         "keras.progress": "Progbar",
         "keras.utils": "Sequence normalize to_categorical",
+        "layers.named": """
+            CustomObjectScope custom_object_scope deserialize_keras_object
+            get_custom_objects serialize_keras_object""",
     },
     "layers": {
         "layers.functions": """

@@ -3,7 +3,7 @@ import difflib
 import functools
 import re
 
-from headrace import _packages, raw_ops
+from headrace import _packages, _second_api, raw_ops
 from headrace._api import NAMES
 from headrace._interface import NAMES as TENSORFLOW
 from headrace._left_out import NEAREST, OPS, nearest, replaced
@@ -20,8 +20,7 @@ def message(space, name):
     for the rest, which name may have been meant."""
     if name in _packages.homes(space) and not _packages.is_installed():
         return _packages.message(_full(space, name))
-    if name in TENSORFLOW.get(space, "").split() or (
-            _full(space, name) in NEAREST):
+    if name in _names_of(space) or _full(space, name) in NEAREST:
         return _unsupported(_full(space, name))
     text = "module %r has no attribute %r" % (
         "headrace." + space if space else "headrace", name)
@@ -37,8 +36,19 @@ def message(space, name):
     return text
 
 
+def _names_of(space):
+    """The names that TensorFlow 1.15 has in a namespace."""
+    if _second_api.is_one(space):
+        known = _second_api.interface()
+        inner = {s[len(space) + 1:].partition(".")[0] for s in known
+                 if s.startswith(space + ".")}
+        return inner.union(known.get(space, ()))
+    return TENSORFLOW.get(space, "").split()
+
+
 def _unsupported(full):
-    instead = nearest(full)
+    instead = nearest(full) or nearest(
+        full.replace("tf.%s." % _second_api.ROOT, "tf.", 1))
     return "%s is not supported yet%s" % (
         full, "; use instead: " + instead if instead else "")
 

@@ -39,10 +39,8 @@ REPLACED = {
 # What TensorFlow 1.15 has and we do not: by the beginning of the full name,
 # what to use. The longest that fits counts.
 NEAREST = {
-    "tf.Module": "variables of a part of a model are made under tf.variable_scope",
     "tf.config.experimental_connect_to": "tf.Session(target), where tf.train.Server runs",
-    "tf.config.experimental_run_functions_eagerly": "graphs are all that is run; there is no "
-                                                    "tf.function",
+    "tf.config.experimental_run_functions_eagerly": "graphs are all that is run",
     "tf.contrib.all_reduce": "tf.add_n of the towers' gradients, or tf.train.SyncReplicasOptimizer",
     "tf.contrib.boosted_trees": "boosted trees are left out; there is tf.losses and tf.train",
     "tf.contrib.cluster_resolver": "TFConfigClusterResolver reads TF_CONFIG, and tf.train.ClusterSpec "
@@ -85,8 +83,9 @@ NEAREST = {
     "tf.distribute.cluster_resolver": "TFConfigClusterResolver reads TF_CONFIG, and "
                                       "tf.train.ClusterSpec takes the addresses",
     "tf.distributions": "tf.contrib.distributions, tf.random",
+    "tf.enable_v2_behavior": "graphs, which tf.Session runs, without the call: there is no eager "
+                             "execution from Python",
     "tf.feature_column": "the rest of tf.feature_column, or tf.nn.embedding_lookup_sparse",
-    "tf.function": "a Python function that adds nodes to the graph",
     "tf.keras": "tf.keras has the common layers, losses, metrics, optimizers and "
                 "callbacks; beside them tf.layers and tf.train",
     "tf.keras.applications": "a model's frozen graph with tf.import_graph_def",
@@ -106,6 +105,8 @@ NEAREST = {
     "tf.keras.utils": "tf.one_hot",
     "tf.lite": "tf.graph_util.convert_variables_to_constants",
     "tf.profiler": "RunOptions(trace_level=RunOptions.FULL_TRACE) with RunMetadata.step_stats",
+    "tf.saved_model.load_v2": "tf.saved_model.load(session, tags, folder)",
+    "tf.saved_model.save": "tf.saved_model.simple_save, or Builder",
     "tf.tpu": "TPUs are left out",
     "tf.train.Checkpoint": "tf.train.Saver",
     "tf.train.CheckpointManager": "tf.train.Saver(max_to_keep=...)",

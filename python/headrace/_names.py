@@ -16,8 +16,17 @@ from headrace._api import NAMES
 @functools.cache
 def table(space):
     """{name: (module, its name there)} of the namespace `space`."""
+    if space in NAMES:
+        return _entries(NAMES[space])
+    second = _loading.load("_second_api")
+    return second.table(
+        space, lambda first: table(first) if first in NAMES else None, _entries)
+
+
+def _entries(homes):
+    """{name: (module, its name there)} of {module: names}."""
     found = {}
-    for home, names in NAMES[space].items():
+    for home, names in homes.items():
         for entry in names.split():
             name, _, original = entry.partition("=")
             if home == "raw_ops" and not original:
@@ -43,6 +52,8 @@ def fill(module, space):
 
     def names():
         own = {n for n in namespace if not n.startswith("_")}
+        if space == "compat":
+            own.add("v2")
         packages = _loading.load("_packages")
         if packages.homes(space) and packages.is_installed():
             own.update(packages.homes(space))
@@ -57,6 +68,8 @@ def fill(module, space):
         if name.startswith("_"):
             raise AttributeError("module %r has no attribute %r"
                                  % (module.__name__, name))
+        if (space, name) == ("compat", "v2"):  # most programs do without
+            return _loading.load("compat.v2")
         packages = _loading.load("_packages")
         if name in packages.homes(space) and packages.is_installed():
             return namespace.setdefault(name, packages.find(space, name))
@@ -71,14 +84,7 @@ def fill(module, space):
 def install(tf):
     """Makes `tf` and all its namespaces."""
     modules = {"": tf}
-    for space in sorted(NAMES):  # parents before children
-        if space:
-            modules[space] = module = types.ModuleType(
-                "headrace." + space, "tf.%s: see the functions." % space)
-            sys.modules[module.__name__] = module
-            parent, _, name = space.rpartition(".")
-            setattr(modules[parent], name, module)
-        fill(modules[space], space)
+    _fill_all(NAMES, modules)
     modules["keras"].__version__ = "2.2.4-tf"  # of TensorFlow 1.15
     compat = modules["compat"]
     compat.v1 = sys.modules["headrace.compat.v1"] = tf
@@ -87,3 +93,28 @@ def install(tf):
     compat.__spec__ = machinery.ModuleSpec("headrace.compat", None,
                                            is_package=True)
     compat.__spec__.submodule_search_locations[:] = compat.__path__
+
+
+def _fill_all(spaces, modules):
+    """Makes the modules of `spaces` that `modules` lacks; {space: module}."""
+    for space in sorted(spaces):  # parents before children
+        if space not in modules:
+            modules[space] = module = types.ModuleType(
+                "headrace." + space, "tf.%s: see the functions." % space)
+            sys.modules[module.__name__] = module
+            parent, _, name = space.rpartition(".")
+            setattr(modules[parent], name, module)
+        fill(modules[space], space)
+
+
+def install_second(v2):
+    """Makes `v2` tf.compat.v2, with all its namespaces."""
+    tf = sys.modules["headrace"]
+    second = _loading.load("_second_api")
+    modules = {second.ROOT: v2}
+    v2.__path__ = []
+    _fill_all(second.spaces(), modules)
+    v2.__version__ = tf.__version__
+    v2.raw_ops = sys.modules[v2.__name__ + ".raw_ops"] = raw_ops
+    compat = modules[second.full("compat")]
+    compat.v1 = sys.modules[compat.__name__ + ".v1"] = tf

@@ -243,7 +243,6 @@ def test_a_sequence_of_batches():
      lambda m: keras.callbacks.TensorBoard(histogram_freq=1)),
     (ValueError, "needs to know its batch size", lambda m: layers.LSTM(
         2, stateful=True)(layers.Input((3, 2)))),
-    (ValueError, "reset_after", lambda m: layers.GRU(2, reset_after=True)),
     (ValueError, "must contain all classes", lambda m: m.fit(
         X, ONE_HOT, class_weight={0: 1.})),
     (TypeError, "Unexpected keyword", lambda m: keras.optimizers.SGD(foo=1)),

@@ -56,6 +56,7 @@ INTERNAL = {
     "contrib.layers": "collections_of finish pair",
     "contrib.projections": "CellAround",
     "contrib.variables": "model_getter",
+    "control.control_flow": "case_by",
     "control.control_flow_ops": "with_dependencies",
     "control.script_ops": "call",
     "data.datasets": "DatasetLeaf dataset_spec leaf_spec",
@@ -164,7 +165,8 @@ def public(module):
 
 def inside(space):
     """The names of the namespaces in one."""
-    parents = {s: s.rpartition(".")[0] for s in SPACES + ["raw_ops", "compat.v1"]}
+    parents = {s: s.rpartition(".")[0]
+               for s in SPACES + ["raw_ops", "compat.v1", "compat.v2"]}
     return {s.rpartition(".")[2] for s in parents
             if s and parents[s] == space}
 

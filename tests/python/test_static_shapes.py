@@ -344,3 +344,23 @@ def test_padded_batches_know_the_shape_of_a_constant():
     rows = tf.data.Dataset.range(1, 4).map(lambda x: tf.fill([x], x))
     batches = rows.padded_batch(2, tf.constant([5], tf.int64))
     assert batches.output_shapes.as_list() == [None, 5]
+
+
+def test_stacked_and_joined_invariants_of_a_loop():
+    # What TensorFlow 1.15.5 knows.
+    n = tf.constant(1) + 2
+    m = tf.constant([2, 3])
+    seen = []
+
+    def body(i):
+        seen.extend([
+            tf.ones([n]), tf.ones([n, n]), tf.ones(tf.concat([m, [n]], 0)),
+            tf.ones([m[0], 4]), tf.ones(m * 2), tf.ones(m[:1]),
+            tf.ones(tf.concat([m[:1], [n]], 0)), tf.ones(tf.cast(m, tf.int64)),
+            tf.ones([n + 1]), tf.ones(tf.identity(m))])
+        return i + 1
+
+    tf.while_loop(lambda i: i < 3, body, [0])
+    assert [static(t) for t in seen] == [
+        [3], [3, 3], [2, 3, 3], [None, 4], [None, None], [2], [2, 3],
+        [None, None], [None], [None, None]]

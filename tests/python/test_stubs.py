@@ -10,7 +10,7 @@ import sys
 import pytest
 
 import headrace as tf
-from headrace import _api, _names
+from headrace import _api, _names, _second_api
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 
@@ -57,12 +57,15 @@ def arguments(node):
     return found
 
 
-@pytest.mark.parametrize("space", sorted(_api.NAMES))
+SPACES = sorted([*_api.NAMES, *_second_api.spaces()])
+
+
+@pytest.mark.parametrize("space", SPACES)
 def test_every_public_name_has_a_stub(stubs, space):
     found = defined(stubs[path_of(space)])
     missing = [name for name in _names.table(space) if name not in found]
     assert not missing
-    for inner in _api.NAMES:
+    for inner in SPACES:
         parent, _, name = inner.rpartition(".")
         assert not inner or parent != space or name in found
     module = tf

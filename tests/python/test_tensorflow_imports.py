@@ -27,6 +27,14 @@ import tensorflow.compat.v1 as tf; tf.disable_v2_behavior(); tf.layers.dense
 from tensorflow.compat import v1 as tf; tf.get_variable
 from tensorflow.compat.v1 import nn; nn.softmax
 import tensorflow.compat.v1.keras.layers as l; l.Dense
+import tensorflow.compat.v2 as tf, tensorflow as tf1; assert tf is tf1.compat.v2 and tf.compat.v1 is tf1
+from tensorflow.compat.v2.keras.layers import LSTM, Dense; from tensorflow.compat.v2 import nn, math
+from tensorflow.python.framework import composite_tensor as c; import tensorflow as tf; assert isinstance(tf.SparseTensor([[0]], [1.], [1]), c.CompositeTensor) and not isinstance(tf.constant(1), c.CompositeTensor)
+from tensorflow.python import pywrap_tensorflow as p; import tensorflow as tf; t = tf.constant(1) + 2; assert p.TF_TryEvaluateConstant_wrapper(t.graph._c_graph, t._as_tf_output()) == 3
+from tensorflow.python import pywrap_tensorflow as p; import tensorflow as tf; t = tf.placeholder(tf.int32) + 2; assert p.TF_TryEvaluateConstant_wrapper(t.graph._c_graph, t._as_tf_output()) is None
+from tensorflow.python.keras.utils import tf_utils as u; class_ = type("T", (), {}); u.register_symbolic_tensor_type(class_); assert u.is_symbolic_tensor(class_()) and not u.is_symbolic_tensor(3)
+from tensorflow.python.ops import nn_ops as n; import tensorflow as tf, numpy as np; assert n.Convolution(tf.TensorShape([1, 4, 4, 1]), filter_shape=tf.TensorShape([2, 2, 1, 1]), padding="VALID")(np.ones([1, 4, 4, 1], "f"), np.ones([2, 2, 1, 1], "f")).shape == [1, 3, 3, 1]
+from tensorflow.python.ops import control_flow_ops as c; import tensorflow as tf; t = c._case_helper(lambda p, t, f: t() if p is True else f(), [(False, lambda: 1), (True, lambda: 2)], lambda: 3, False, "case", allow_python_preds=True); assert t == 2
 import tensorflow.contrib.slim as slim, tensorflow as tf; assert slim is tf.contrib.slim
 from tensorflow.contrib.eager.python import tfe; assert not tfe.in_eager_mode()
 import tensorflow as tf; assert not tf.contrib.eager.executing_eagerly() and tf.contrib.eager.num_gpus() == 0
@@ -136,8 +144,8 @@ BAD = {
         "ModuleNotFoundError: tensorflow.contrib.timeseries is not supported",
     "from tensorflow.contrib.timeseries.python import timeseries":
         "ModuleNotFoundError: tensorflow.contrib.timeseries is not supported",
-    "import tensorflow.compat.v2 as tf":
-        "ModuleNotFoundError: tensorflow.compat.v2 is not supported yet",
+    "import tensorflow.compat.v2.ragged as r":
+        "ModuleNotFoundError: tensorflow.compat.v2.ragged is not supported yet",
     "from tensorflow.python.ops.array_ops import frobnicate":
         "ModuleNotFoundError: cannot import name 'frobnicate' from "
         "'tensorflow.python.ops.array_ops': it is not supported",

@@ -5,7 +5,8 @@ that is asked for. Such a module has no names of its own: it takes them from tf.
 where the tables say, when they are first used. So nothing is loaded that a
 program does not use, and tf's namespaces stay as they are.
 
-- `tensorflow` and `tensorflow.compat.v1` are tf; `tensorflow.nn` is tf.nn.
+- `tensorflow` and `tensorflow.compat.v1` are tf; `tensorflow.nn` is tf.nn;
+  `tensorflow.compat.v2` is tf.compat.v2.
 - `tensorflow.python.*` and `tensorflow.contrib.*.python.*` have the public names
   that TensorFlow 1.15 has there (tensorflow_modules.py) and what programs use
   besides (inner_modules.py). `gen_*_ops` have all ops.
@@ -20,7 +21,8 @@ import re
 import sys
 import types
 
-from headrace import _api, _interface, _loading, _names, raw_ops
+from headrace import (
+    _api, _interface, _loading, _names, _second_api, raw_ops)
 from headrace._src.compat import (
     inner_modules, protobuf_text, tensorflow_modules)
 
@@ -34,7 +36,10 @@ _MESSAGES = re.compile(r"core(\.(framework|protobuf|util|example|lib(\.core)?)"
 @functools.cache
 def _spaces():
     """The namespaces of tf that are there."""
-    return frozenset([*_api.NAMES, "raw_ops", "compat.v1"])
+    second = _second_api.ROOT
+    return frozenset([
+        *_api.NAMES, "raw_ops", "compat.v1", *_second_api.spaces(),
+        second + ".raw_ops", second + ".compat.v1"])
 
 
 @functools.cache
@@ -66,7 +71,7 @@ def _plain(fullname):
     """The path below `tensorflow`, without what names the same modules."""
     path = fullname.partition(".")[2]
     for prefix in ("compat.v1.", "_api.v1.", "python.keras.api._v1.",
-                   "_api.v1.compat.v1."):
+                   "_api.v1.compat.v1.", "compat.v2.compat.v1."):
         if (path + ".").startswith(prefix):
             path = path[len(prefix):]
     return path
@@ -81,8 +86,10 @@ def _is_known(path):
 def _of_tensorflow(path):
     """Whether TensorFlow has a public namespace or name of this path."""
     space, _, name = path.rpartition(".")
-    return path in _interface.NAMES or name in _interface.NAMES.get(
-        space, "").split()
+    second = _second_api.interface()
+    return (path in _interface.NAMES or path in second
+            or name in second.get(space, ())
+            or name in _interface.NAMES.get(space, "").split())
 
 
 class _Missing(Exception):
@@ -177,7 +184,8 @@ def _is_there(home, name):
 
 def _names_of_root(module):
     """The names with underscores that `tensorflow` has."""
-    return () if "." in module.__name__ else (
+    return () if module.__name__ not in (
+        ROOT, "%s.%s" % (ROOT, _second_api.ROOT)) else (
         "__version__", "__git_version__", "__compiler_version__",
         "__cxx11_abi_flag__", "__monolithic_build__")
 
@@ -189,7 +197,8 @@ def _space(path):
 
 def _find(path, name):
     """The value of `name` in the module at `path`."""
-    if path in ("", "compat.v1", "python") and name in inner_modules.ROOT:
+    if path in ("", "compat.v1", "compat.v2",
+                "python") and name in inner_modules.ROOT:
         home, original = inner_modules.ROOT[name]
         return getattr(_names.load(home), original)
     entry = _entries(path).get(name)
@@ -341,7 +350,7 @@ _finder = _Finder()
 
 def install(removed_names=True):
     """Makes `import tensorflow` import Headrace, with the interface of 1.15:
-    `tensorflow`, `tensorflow.compat.v1`, and of `tensorflow.python.*`,
+    `tensorflow`, `tensorflow.compat.v1` and `v2`, and of `tensorflow.python.*`,
     `tensorflow.contrib.*` and `tensorflow.core.*` what is there. It does so even
     where TensorFlow is installed, and for the whole process. Further calls do
     nothing.

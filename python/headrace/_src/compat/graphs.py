@@ -13,13 +13,16 @@ from headrace._src.framework import dtypes
 from headrace._src.framework import graph as _graph
 from headrace._src.framework import tensor as _tensor
 from headrace._src.framework.default_session import default_sessions
+from headrace._src.framework.graph import Graph
+from headrace._src.framework.importer import import_graph_def
 from headrace._src.framework.indexed_slices import IndexedSlices
-from headrace._src.framework.messages import TensorProto
+from headrace._src.framework.messages import GraphDef, TensorProto
 from headrace._src.framework.tensor import (
     constant_value, convert_n_to_tensor, convert_to_tensor)
 from headrace._src.framework.tensor_shape import TensorShape, as_shape
 from headrace._src.ops import array_ops as _array
 from headrace._src.ops.sparse_tensor import SparseTensor
+from headrace._src.session.session import Session
 from headrace._src.training import gradients as _gradients
 
 Merge = collections.namedtuple("Merge", ["output", "value_index"])
@@ -70,6 +73,50 @@ def internal_convert_n_to_tensor(values, dtype=None, name=None, as_ref=False,
 
 def convert_to_tensor_v2(value, dtype=None, dtype_hint=None, name=None):
     return convert_to_tensor(value, dtype, name, dtype_hint)
+
+
+def try_evaluate_constant(graph, tensor):
+    """The value of a tensor that only constants make, as an array; None where a
+    placeholder, a variable or a random number is among what makes it."""
+    value = constant_value(tensor)
+    nodes = None if value is not None else _constant_nodes(tensor)
+    if nodes is None:
+        return value
+    alone = Graph()
+    with alone.as_default():
+        copy, = import_graph_def(nodes, name="", return_elements=[tensor.name])
+    with Session(graph=alone) as session:
+        return session.run(copy)
+
+
+def _constant_nodes(tensor):
+    """A GraphDef of the nodes that make a constant, without what they wait for;
+    None for what is no constant."""
+    nodes = GraphDef()
+    todo, seen = [tensor.op], set()
+    while todo:
+        op = todo.pop()
+        if op._id in seen:
+            continue
+        seen.add(op._id)
+        if op.op_def.is_stateful or op.type in _WITHOUT_VALUE:
+            return None
+        node = nodes.node.add()
+        node.CopyFrom(op.node_def)
+        data = [x for x in node.input if not x.startswith("^")]
+        del node.input[:]
+        node.input.extend(data)
+        if "_class" in node.attr:
+            del node.attr["_class"]
+        todo.extend(x.op for x in op.inputs)
+    return nodes
+
+
+# Nodes whose value a run may be fed, or that depend on their place in a loop.
+_WITHOUT_VALUE = frozenset("""
+    Placeholder PlaceholderV2 PlaceholderWithDefault Enter Exit NextIteration
+    Switch Merge LoopCond RefEnter RefExit RefNextIteration RefSwitch
+    RefMerge""".split())
 
 
 @contextlib.contextmanager

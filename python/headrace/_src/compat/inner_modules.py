@@ -182,6 +182,9 @@ NAMES = {
     "python.distribute.reduce_util": {
         "distribute.strategy": "ReduceOp",
     },
+    "python.autograph.pyct.transformer": {
+        "compat.autograph_parts": "Base",
+    },
     "python.eager.backprop": {
         "training.gradient_tape": "GradientTape",
     },
@@ -276,6 +279,9 @@ NAMES = {
         "ops.type_specs": """
             BatchableTypeSpec TypeSpec register_type_spec_from_value_converter
             type_spec_from_value""",
+    },
+    "python.framework.composite_tensor": {
+        "compat.composite": "CompositeTensor",
     },
     "python.framework.indexed_slices": {
         "framework.indexed_slices": "IndexedSlicesValue",
@@ -403,6 +409,7 @@ NAMES = {
             are_all_symbolic_tensors constant_value convert_shapes
             get_reachable_from_inputs is_symbolic_tensor
             is_tensor_or_tensor_list is_tensor_or_variable
+            register_symbolic_tensor_type
             shape_type_conversion smart_cond""",
     },
     "python.keras.layers.normalization_v2": {
@@ -461,6 +468,7 @@ NAMES = {
         "compat.graphs": "exit merge switch",
         "compat.second_forms": "case_v2 cond_for_tf_v2 tuple_v2 while_loop_v2",
         "control.contexts": "CondContext ControlFlowContext WhileContext",
+        "control.control_flow": "_case_helper=case_by",
         "control.control_flow_ops": "with_dependencies",
     },
     "python.ops.control_flow_util": {
@@ -546,6 +554,16 @@ NAMES = {
     },
     "python.ops.linalg.linear_operator": {
         "math.linear_operator": "LinearOperator",
+    },
+    "python.ops.linalg.linear_operator_addition": {
+        "compat.operator_sums": "add_operators",
+    },
+    "python.ops.linalg.linear_operator_util": {
+        "compat.operator_utils": """
+            assert_no_entries_with_modulus_zero assert_zero_imag_part
+            broadcast_matrix_batch_dims cholesky_solve_with_broadcast
+            convert_nonref_to_tensor is_ref matrix_solve_with_broadcast
+            matrix_triangular_solve_with_broadcast shape_tensor""",
     },
     "python.ops.linalg.linear_operator_adjoint": {
         "math.linear_operators": "LinearOperatorAdjoint",
@@ -655,7 +673,7 @@ NAMES = {
     },
     "python.ops.nn_ops": {
         "compat.second_networks": """
-            bias_add_v1 conv1d_v2 conv2d_transpose_v2 conv2d_v2
+            Convolution bias_add_v1 conv1d_v2 conv2d_transpose_v2 conv2d_v2
             conv3d_transpose_v2 conv3d_v2 convolution_internal convolution_v2
             crelu_v2 dilation2d_v2 dropout_v2 erosion2d_v2
             fractional_avg_pool_v2 fractional_max_pool_v2 in_top_k_v2
@@ -779,6 +797,7 @@ NAMES = {
             test_src_dir_path""",
     },
     "python.pywrap_tensorflow": {
+        "compat.graphs": "TF_TryEvaluateConstant_wrapper=try_evaluate_constant",
         "training.checkpoint_reader": """
             CheckpointReader NewCheckpointReader""",
         "platform.file_io": "FileStatistics",
@@ -839,6 +858,12 @@ NAMES = {
     "python.tf2": {
         "compat.execution": "enabled=executing_eagerly",
     },
+    "python.training.tracking.base": {
+        "compat.tracking": "Trackable",
+    },
+    "python.training.tracking.tracking": {
+        "compat.tracking": "AutoTrackable",
+    },
     "python.tpu.feature_column": {
         "compat.tpu": """
             _TPUEmbeddingColumn=NoTpu _TPUSharedEmbeddingColumn=NoTpu""",
@@ -849,6 +874,9 @@ NAMES = {
     },
     "python.tpu.tensor_tracer": {
         "compat.tpu": "TensorTracer",
+    },
+    "python.tpu.topology": {
+        "compat.tpu": "Topology=NoTpu",
     },
     "python.tpu.tpu": {
         "compat.tpu": "_TPUInferenceContext=NoTpu",

@@ -42,9 +42,19 @@ def is_tensor_or_variable(x):
     return _tensor.is_tensor(x) or isinstance(x, Variable)
 
 
+_symbolic_types = [Tensor, SparseTensor, Variable]
+
+
+def register_symbolic_tensor_type(cls):
+    """Makes is_symbolic_tensor True for values of `cls`, which convert to
+    tensors."""
+    _symbolic_types.append(cls)
+
+
 def is_symbolic_tensor(tensor):
-    """True for tensors of a graph and for variables: there are no others."""
-    return isinstance(tensor, (Tensor, SparseTensor, Variable))
+    """True for tensors of a graph, for variables, and for values of the types
+    that were registered."""
+    return isinstance(tensor, tuple(_symbolic_types))
 
 
 def are_all_symbolic_tensors(tensors):

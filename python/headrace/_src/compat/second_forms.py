@@ -4,10 +4,13 @@ What they do is said at the functions of 1.x, which do it."""
 import numpy as np
 
 from headrace import raw_ops as _raw
+from headrace._src.autograph import api as _autograph
 from headrace._src.control import check_ops as _checks
 from headrace._src.control import control_flow as _control
 from headrace._src.control import control_flow_ops as _control_ops
+from headrace._src.feature_column import columns as _columns
 from headrace._src.framework import dtypes
+from headrace._src.framework.graph import device as _device
 from headrace._src.framework.graph import name_scope
 from headrace._src.framework.tensor import constant as _constant
 from headrace._src.framework.tensor import convert_to_tensor
@@ -23,6 +26,45 @@ from headrace._src.ops import string_ops as _strings
 from headrace._src.ops.sparse_tensor import SparseTensor, as_sparse
 from headrace._src.sparse import sparse_ops as _sparse
 from headrace._src.training import gradients as _gradients
+
+
+def device_v2(device_name):
+    """tf.device of a name; RuntimeError for a function."""
+    if callable(device_name):
+        raise RuntimeError("tf.device does not support functions.")
+    return _device(device_name)
+
+
+def to_graph_v2(entity, recursive=True, experimental_optional_features=None):
+    """tf.autograph.to_graph."""
+    return _autograph.to_graph(
+        entity, recursive,
+        experimental_optional_features=experimental_optional_features)
+
+
+def to_code_v2(entity, recursive=True, experimental_optional_features=None):
+    """tf.autograph.to_code."""
+    return _autograph.to_code(
+        entity, recursive,
+        experimental_optional_features=experimental_optional_features)
+
+
+def vocabulary_file_column_v2(key, vocabulary_file, vocabulary_size=None,
+                              dtype=dtypes.string, default_value=None,
+                              num_oov_buckets=0):
+    return _columns.categorical_column_with_vocabulary_file(
+        key, vocabulary_file, vocabulary_size, num_oov_buckets, default_value,
+        dtype)
+
+
+def shared_embedding_columns_v2(
+        categorical_columns, dimension, combiner="mean", initializer=None,
+        shared_embedding_collection_name=None, ckpt_to_load_from=None,
+        tensor_name_in_ckpt=None, max_norm=None, trainable=True):
+    return _columns.shared_embedding_columns(
+        categorical_columns, dimension, combiner, initializer,
+        shared_embedding_collection_name, ckpt_to_load_from,
+        tensor_name_in_ckpt, max_norm, trainable)
 
 
 # Arrays.
@@ -125,6 +167,37 @@ def argmin_v2(input, axis=None, output_type=dtypes.int64, name=None):
 
 def scalar_mul_v2(scalar, x, name=None):
     return _math.scalar_mul(scalar, x, name)
+
+
+def _reduction(reduce):
+    def reduced(input_tensor, axis=None, keepdims=False, name=None):
+        return reduce(input_tensor, axis, bool(keepdims), name)
+    reduced.__name__ = reduced.__qualname__ = reduce.__name__
+    reduced.__doc__ = "tf.%s, whose `keepdims` is False by default." % (
+        reduce.__name__)
+    return reduced
+
+
+reduce_all_v2 = _reduction(_math.reduce_all)
+reduce_any_v2 = _reduction(_math.reduce_any)
+reduce_logsumexp_v2 = _reduction(_math.reduce_logsumexp)
+reduce_max_v2 = _reduction(_math.reduce_max)
+reduce_mean_v2 = _reduction(_math.reduce_mean)
+reduce_min_v2 = _reduction(_math.reduce_min)
+reduce_prod_v2 = _reduction(_math.reduce_prod)
+reduce_sum_v2 = _reduction(_math.reduce_sum)
+
+
+def bincount_v2(arr, weights=None, minlength=None, maxlength=None,
+                dtype=dtypes.int32, name=None):
+    with name_scope(name or "bincount"):
+        return _special.bincount(arr, weights, minlength, maxlength, dtype)
+
+
+def confusion_matrix_v2(labels, predictions, num_classes=None, weights=None,
+                        dtype=dtypes.int32, name=None):
+    return _special.confusion_matrix(labels, predictions, num_classes, dtype,
+                                     name, weights)
 
 
 def count_nonzero_v2(input, axis=None, keepdims=None, dtype=dtypes.int64,
@@ -280,6 +353,18 @@ def substr_v2(input, pos, len, unit="BYTE", name=None):
 
 def string_split_v2(source, sep=None, maxsplit=-1):
     return _strings.split(source, sep, maxsplit)
+
+
+def decode_raw_v2(input_bytes, out_type, little_endian=True, fixed_length=None,
+                  name=None):
+    """tf.decode_raw. Strings may have any length if `fixed_length` is given:
+    each counts as one of so many bytes, longer ones are cut, and zeros follow
+    shorter ones."""
+    if fixed_length is None:
+        return _strings.decode_raw(input_bytes, out_type, little_endian, name)
+    return _raw.DecodePaddedRaw(
+        input_bytes, fixed_length, out_type=out_type,
+        little_endian=little_endian, name=name)
 
 
 def string_to_number(input, out_type=dtypes.float32, name=None):

@@ -6,6 +6,7 @@ import numpy as np
 from headrace import raw_ops as _raw
 from headrace._src.framework import dtypes
 from headrace._src.framework.graph import name_scope
+from headrace._src.framework.tensor_shape import TensorShape
 from headrace._src.image import boxes as _boxes
 from headrace._src.image import transforms as _transforms
 from headrace._src.nn import activations as _activations
@@ -29,6 +30,24 @@ def convolution_v2(input, filters, strides=None, padding="VALID",
 
 
 convolution_internal = convolution_v2
+
+
+class Convolution:
+    """tf.nn.convolution with all but its inputs: a call takes those, and the
+    filter. The shapes are checked when it is made: ValueError if they do not
+    fit."""
+
+    def __init__(self, input_shape, filter_shape, padding, strides=None,
+                 dilation_rate=None, name=None, data_format=None):
+        rank = TensorShape(filter_shape).ndims
+        wanted = TensorShape(input_shape).ndims
+        if rank is not None and wanted is not None and rank != wanted:
+            raise ValueError("Input tensor must be of rank %d but was %d."
+                             % (rank, wanted))
+        self._options = (padding, strides, dilation_rate, name, data_format)
+
+    def __call__(self, inp, filter):
+        return _conv.convolution(inp, filter, *self._options)
 
 
 def conv1d_v2(input, filters, stride, padding, data_format="NWC",
@@ -101,6 +120,12 @@ def pool_v2(input, window_shape, pooling_type, strides=None, padding="VALID",
             data_format=None, dilations=None, name=None):
     return _spatial.pool(input, window_shape, pooling_type, padding, dilations,
                          strides, name, data_format)
+
+
+def avg_pool2d_v2(input, ksize, strides, padding, data_format="NHWC",
+                  name=None):
+    return _conv.avg_pool(input, ksize, strides, padding, data_format,
+                          name or "AvgPool2D")
 
 
 def max_pool_with_argmax_v2(input, ksize, strides, padding, data_format="NHWC",
@@ -176,6 +201,12 @@ def bias_add_v1(value, bias, name=None):
 def sigmoid_cross_entropy_with_logits_v2(labels=None, logits=None, name=None):
     return _losses.sigmoid_cross_entropy_with_logits(
         labels=labels, logits=logits, name=name)
+
+
+def softmax_cross_entropy_with_logits_of_axis(labels, logits, axis=-1,
+                                              name=None):
+    return _losses.softmax_cross_entropy_with_logits_v2(labels, logits, axis,
+                                                        name)
 
 
 def sparse_softmax_cross_entropy_with_logits_v2(labels, logits, name=None):
@@ -275,6 +306,15 @@ def sample_distorted_bounding_box_v2(
         image_size, bounding_boxes, first, second, min_object_covered,
         aspect_ratio_range, area_range, max_attempts,
         use_image_if_no_bounding_boxes, name)
+
+
+def extract_glimpse_v2(input, size, offsets, centered=True, normalized=True,
+                       noise="uniform", name=None):
+    """tf.image.extract_glimpse. `noise`: what lies outside of the image:
+    "uniform" or "gaussian" numbers, or "zero"."""
+    return _raw.ExtractGlimpse(
+        input, size, offsets, centered=centered, normalized=normalized,
+        uniform_noise=noise == "uniform", noise=noise, name=name)
 
 
 class ResizeMethod:

@@ -1,5 +1,6 @@
 """Branches and loops: cond, case, while_loop; Assert."""
 import contextlib
+import functools
 
 from headrace import raw_ops as _raw
 from headrace._headrace import Tensor
@@ -259,29 +260,17 @@ def case(pred_fn_pairs, default=None, exclusive=False, strict=False,
     if none is true. `pred_fn_pairs`: [(bool scalar, function)] or a dict.
     `exclusive`: it is an error if more than one is true. Without a default it
     is an error if none is."""
-    if not isinstance(pred_fn_pairs, (list, tuple, dict)):
-        raise TypeError("fns must be a list, tuple, or dict")
-    if isinstance(pred_fn_pairs, dict):
-        pairs = sorted(pred_fn_pairs.items(), key=lambda item: item[0].name)
-        if not exclusive:
-            exclusive = False
-    else:
-        pairs = list(pred_fn_pairs)
-    for pair in pairs:
-        if not isinstance(pair, (list, tuple)) or len(pair) != 2:
-            raise TypeError("Each entry in pred_fn_pairs must be a 2-tuple")
-        if not isinstance(pair[0], Tensor) and not hasattr(
-                pair[0], "_as_graph_element"):
-            raise TypeError("pred must be a Tensor, got: %s" % (pair[0],))
-        if pair[0].dtype.base_dtype.name != "bool":
-            raise TypeError("pred must be Tensor of type bool: %s"
-                            % pair[0].name)
-        if not callable(pair[1]):
-            raise TypeError("fn for pred %s must be callable." % pair[0].name)
+    return case_by(functools.partial(cond, name="cond"), pred_fn_pairs, default,
+                   exclusive, name, strict=strict)
+
+
+def case_by(cond_fn, pred_fn_pairs, default, exclusive, name,
+            allow_python_preds=False, **cond_kwargs):
+    """As `case`, by calls cond_fn(pred, true_fn, false_fn, **cond_kwargs).
+    `allow_python_preds`: predicates may be bools of Python."""
+    pairs = _checked_pairs(pred_fn_pairs, allow_python_preds)
     if default is not None and not callable(default):
         raise TypeError("default must be callable.")
-    if not pairs:
-        raise ValueError("pred_fn_pairs must not be empty")
     predicates = [p for p, _ in pairs]
     with _graph.name_scope(name, "case", predicates):
         checks = []
@@ -292,8 +281,8 @@ def case(pred_fn_pairs, default=None, exclusive=False, strict=False,
             checks.append(Assert(
                 _raw.LessEqual(count, constant(1, name="n_true_conds")),
                 ["Input error: exclusive=True: more than 1 conditions (%s) "
-                 "evaluated as True:" % ", ".join(p.name for p in predicates),
-                 stacked], summarize=len(predicates)))
+                 "evaluated as True:" % _names(predicates), stacked],
+                summarize=len(predicates)))
         if default is None:
             # The last function is what remains.
             last_pred, last_fn = pairs[-1]
@@ -302,8 +291,7 @@ def case(pred_fn_pairs, default=None, exclusive=False, strict=False,
             for p in predicates[1:]:
                 any_true = _raw.LogicalOr(any_true, p)
             message = ("Input error: None of conditions evaluated as True. "
-                       "Conditions: (%s), Values:"
-                       % ", ".join(p.name for p in predicates))
+                       "Conditions: (%s), Values:" % _names(predicates))
 
             def default():
                 check = Assert(any_true, [message, _raw.Pack(predicates)],
@@ -315,9 +303,40 @@ def case(pred_fn_pairs, default=None, exclusive=False, strict=False,
             if not rest:
                 return default
             pred, function = rest[0]
-            return lambda: cond(pred, function, chain(rest[1:]), strict=strict,
-                                name="cond")
+            return lambda: cond_fn(pred, function, chain(rest[1:]),
+                                   **cond_kwargs)
 
         with _graph.control_dependencies(checks) if checks else \
                 contextlib.nullcontext():
             return chain(pairs)()
+
+
+def _checked_pairs(pred_fn_pairs, allow_python_preds):
+    """[(predicate, function)]; TypeError or ValueError for what is not."""
+    if not isinstance(pred_fn_pairs, (list, tuple, dict)):
+        raise TypeError("fns must be a list, tuple, or dict")
+    if isinstance(pred_fn_pairs, dict):
+        pairs = sorted(pred_fn_pairs.items(), key=lambda item: item[0].name)
+    else:
+        pairs = list(pred_fn_pairs)
+    for pair in pairs:
+        if not isinstance(pair, (list, tuple)) or len(pair) != 2:
+            raise TypeError("Each entry in pred_fn_pairs must be a 2-tuple")
+        pred, function = pair
+        if not callable(function):
+            raise TypeError("fn for pred %s must be callable."
+                            % _names([pred]))
+        if allow_python_preds and isinstance(pred, bool):
+            continue
+        if not isinstance(pred, Tensor) and not hasattr(
+                pred, "_as_graph_element"):
+            raise TypeError("pred must be a Tensor, got: %s" % (pred,))
+        if pred.dtype.base_dtype.name != "bool":
+            raise TypeError("pred must be Tensor of type bool: %s" % pred.name)
+    if not pairs:
+        raise ValueError("pred_fn_pairs must not be empty")
+    return pairs
+
+
+def _names(predicates):
+    return ", ".join(getattr(p, "name", str(p)) for p in predicates)

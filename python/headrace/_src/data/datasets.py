@@ -546,6 +546,12 @@ class Dataset(Typed):
 
     # Iterators.
 
+    def __iter__(self):
+        raise RuntimeError(
+            "A dataset is no Python iterator: that needs eager execution, which "
+            "is not supported. tf.compat.v1.data.make_one_shot_iterator("
+            "dataset).get_next() is the next element in each run.")
+
     def make_one_shot_iterator(self):
         """An iterator that needs no initialisation and goes through once. The
         dataset may depend on constants alone."""

@@ -423,6 +423,11 @@ class Graph(_headrace.GraphCore):
             raise RuntimeError("Exiting device scope without proper scope "
                                "nesting.")
 
+    @property
+    def _c_graph(self):
+        """What functions of the C API take as the graph."""
+        return self
+
     @contextlib.contextmanager
     def _attr_scope(self, attr_map):
         """Nodes made inside have these attrs: AttrValues, or functions from a

@@ -157,6 +157,7 @@ def _override_operator(operator, func):
 
 Tensor.experimental_ref = lambda self: Reference(self)
 Tensor._value_index = property(lambda self: self.value_index)
+Tensor._as_tf_output = lambda self: self  # functions of the C API take it
 Tensor._as_node_def_input = _as_node_def_input
 Tensor._shape_tuple = _shape_tuple
 Tensor._shape_as_list = Tensor._shape_list
@@ -164,7 +165,7 @@ Tensor._shape = Tensor._shape_val = property(lambda self: self.shape)
 Tensor._op, Tensor._dtype = Tensor.op, Tensor.dtype
 Tensor._consumers = property(lambda self: self.consumers())
 Tensor.__copy__ = lambda self: self  # it is a value that does not change
-Tensor.OVERLOADABLE_OPERATORS = frozenset("__%s__" % name for name in """
+Tensor.OVERLOADABLE_OPERATORS = set("__%s__" % name for name in """
     abs add and div eq floordiv ge getitem gt invert le lt matmul mod mul ne neg
     or pow radd rand rdiv rfloordiv rmatmul rmod rmul ror rpow rsub rtruediv
     rxor sub truediv xor""".split())

@@ -546,7 +546,7 @@ Tensor.get_shape = lambda self: TensorShape(self._shape_list())
 Tensor.set_shape = lambda self, shape: self._set_shape(shape)
 Tensor.__str__ = _str  # type: ignore
 Tensor.__repr__ = _repr  # type: ignore
-Tensor.__bool__ = _bool
+Tensor.__bool__ = Tensor.__nonzero__ = _bool  # both of Pythons 3 and 2
 Tensor.__iter__ = _iter
 Tensor.__len__ = _len
 Tensor.__array__ = _array

@@ -4,6 +4,7 @@ from headrace import raw_ops as _raw
 from headrace._src.framework import dtypes
 from headrace._src.framework.tensor import convert_to_tensor
 from headrace._src.layers import backend
+from headrace._src.layers.named import get_custom_objects
 from headrace._src.nn import losses as _nn_losses
 from headrace._src.ops import array_ops as _array
 from headrace._src.ops import math_ops as _math
@@ -417,7 +418,8 @@ def serialize(loss):
 
 
 def deserialize(name, custom_objects=None):
-    known = {**_known(), **(custom_objects or {})}
+    known = {**_known(), **get_custom_objects(),
+             **(custom_objects or {})}
     config = {}
     if isinstance(name, dict):
         name, config = name["class_name"], name.get("config", {})

@@ -12,6 +12,7 @@ from headrace._src.framework.tensor import constant, convert_to_tensor
 from headrace._src.keras import losses
 from headrace._src.layers import backend
 from headrace._src.layers.engine import Layer, snake_case
+from headrace._src.layers.named import get_custom_objects
 from headrace._src.ops import array_ops as _array
 from headrace._src.ops import math_ops as _math
 from headrace._src.variables.variables import Variable
@@ -578,7 +579,8 @@ def serialize(metric):
 
 
 def deserialize(config, custom_objects=None):
-    known = {**_known(), **(custom_objects or {})}
+    known = {**_known(), **get_custom_objects(),
+             **(custom_objects or {})}
     options = {}
     if isinstance(config, dict):
         config, options = config["class_name"], config.get("config", {})

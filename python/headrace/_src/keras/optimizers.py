@@ -7,6 +7,7 @@ from headrace._src.framework.graph import control_dependencies, name_scope
 from headrace._src.framework.indexed_slices import IndexedSlices
 from headrace._src.framework.tensor import convert_to_tensor
 from headrace._src.layers import backend
+from headrace._src.layers.named import get_custom_objects
 from headrace._src.ops import array_ops as _array
 from headrace._src.ops import math_ops as _math
 from headrace._src.ops.clipping import clip_by_norm, clip_by_value
@@ -507,7 +508,8 @@ def serialize(optimizer):
 
 def deserialize(config, custom_objects=None):
     name = config["class_name"]
-    known = {**_KNOWN, **(custom_objects or {})}
+    known = {**_KNOWN, **get_custom_objects(),
+             **(custom_objects or {})}
     found = known.get(name) or known.get(name.lower())
     if found is None:
         raise ValueError("Unknown optimizer: %s" % name)

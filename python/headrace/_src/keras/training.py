@@ -270,9 +270,14 @@ class Training:
                 for x in self.inputs]
 
     @property
+    def _output_tensors(self):
+        """The outputs as tensors: a layer may give what converts to one."""
+        return [convert_to_tensor(x) for x in self.outputs]
+
+    @property
     def output_names(self):
         history, names = backend.graph_state().history, []
-        for x in self.outputs:
+        for x in self._output_tensors:
             name = history[x.name][0].name if x.name in history else x.op.name
             names.append(name)
         seen = {}
@@ -414,7 +419,7 @@ class Training:
         """The outputs for a batch."""
         self._prepare(x)
         values = backend.get_session().run(
-            [self.outputs, self.state_updates],
+            [self._output_tensors, self.state_updates],
             self._feed(self._inputs_of(x), training=False))[0]
         return values[0] if len(values) == 1 else values
 

@@ -22,6 +22,7 @@ from headrace._src.layers import (
 from headrace._src.layers.input_spec import check_inputs
 from headrace._src.ops import array_ops as _array
 from headrace._src.ops import math_ops as _math
+from headrace._src.variables.module import Module
 from headrace._src.variables.partitions import PartitionedVariable
 from headrace._src.variables.records import (
     VariableAggregation, VariableSynchronization)
@@ -49,7 +50,7 @@ def _tensor(value):
         value, (np.ndarray, float, int)) else value
 
 
-class Layer:
+class Layer(Module):
     """A layer: `build(input_shape)` makes its weights by add_weight, and
     `call(inputs)` computes its outputs; a derived class has both.
 
@@ -334,6 +335,8 @@ class Layer:
 
     def _name_scope(self):
         return self.name
+
+    _scope_name = property(lambda self: self._name_scope())
 
     def _call_arguments(self):
         try:

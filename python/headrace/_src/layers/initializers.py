@@ -1,4 +1,6 @@
 """tf.keras.initializers: initializers by name."""
+import inspect
+
 from headrace._src.layers import named
 from headrace._src.variables import initializers as _init
 
@@ -44,8 +46,7 @@ _KNOWN.update({f: globals()[f] for f in (
 def get(identifier):
     """The initializer that a name or a config stands for; None is none."""
     found = named.find(identifier, "initializer", _KNOWN)
-    if isinstance(identifier, str) and not isinstance(
-            found, _init.Initializer):
+    if isinstance(identifier, str) and inspect.isfunction(found):
         return found()  # he_normal and the like are functions
     return found
 

@@ -77,9 +77,12 @@ class _Cell(Layer):
             "recurrent_kernel", (self.units, self.gates * self.units),
             "recurrent")
         if self.use_bias:
-            self.bias = self._weight("bias", (self.gates * self.units,), "bias",
+            self.bias = self._weight("bias", self._bias_shape(), "bias",
                                      self._bias_initializer())
         self.built = True
+
+    def _bias_shape(self):
+        return (self.gates * self.units,)
 
     def _bias_initializer(self):
         return None
@@ -114,9 +117,11 @@ class _Cell(Layer):
         product = self._product(x, self.kernel, 0, gate)
         if not self.use_bias:
             return product
+        return _nn.bias_add(product, self._bias_part(gate))
+
+    def _bias_part(self, gate):
         n = self.units
-        return _nn.bias_add(product, convert_to_tensor(
-            self.bias)[gate * n:(gate + 1) * n])
+        return convert_to_tensor(self.bias)[gate * n:(gate + 1) * n]
 
     def _of_state(self, h, gate):
         return self._product(h, self.recurrent_kernel, 1, gate)
@@ -153,8 +158,8 @@ class SimpleRNNCell(_Cell):
 
 
 class GRUCell(_Cell):
-    """A gated recurrent unit. `reset_after`, TensorFlow's for cuDNN, is not
-    supported: ValueError."""
+    """A gated recurrent unit. `reset_after`: the reset gate is applied after the
+    product with the recurrent kernel, which then has a bias of its own."""
 
     gates = 3
 
@@ -167,8 +172,6 @@ class GRUCell(_Cell):
                  recurrent_constraint=None, bias_constraint=None, dropout=0.,
                  recurrent_dropout=0., implementation=1, reset_after=False,
                  **kwargs):
-        if reset_after:
-            raise ValueError("GRU: reset_after=True is not supported")
         super().__init__(
             units, activation, use_bias, kernel_initializer,
             recurrent_initializer, bias_initializer, kernel_regularizer,
@@ -177,16 +180,36 @@ class GRUCell(_Cell):
             **kwargs)
         self.recurrent_activation = activations.get(recurrent_activation)
         self.implementation = implementation
-        self.reset_after = False
+        self.reset_after = bool(reset_after)
+
+    def _bias_shape(self):
+        size = self.gates * self.units
+        return (2, size) if self.reset_after else (size,)
+
+    def _bias_part(self, gate, row=0):
+        if not self.reset_after:
+            return super()._bias_part(gate)
+        n = self.units
+        return convert_to_tensor(self.bias)[row, gate * n:(gate + 1) * n]
+
+    def _of_state(self, h, gate):
+        product = super()._of_state(h, gate)
+        if not self.use_bias or not self.reset_after:
+            return product
+        return _nn.bias_add(product, self._bias_part(gate, row=1))
 
     def call(self, inputs, states, training=None):
         h = states[0]
         z, r = (self.recurrent_activation(
             self._of_inputs(inputs, gate) + self._of_state(h, gate))
             for gate in (0, 1))
-        last = convert_to_tensor(self.recurrent_kernel)[:, 2 * self.units:]
-        new = self.activation(self._of_inputs(inputs, 2) + _math.matmul(
-            r * self._masked(h, 1, 2), last))
+        if self.reset_after:
+            last = r * self._of_state(h, 2)
+        else:
+            last = _math.matmul(
+                r * self._masked(h, 1, 2),
+                convert_to_tensor(self.recurrent_kernel)[:, 2 * self.units:])
+        new = self.activation(self._of_inputs(inputs, 2) + last)
         h = z * h + (1 - z) * new
         return h, [h]
 

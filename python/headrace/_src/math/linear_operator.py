@@ -294,7 +294,8 @@ class LinearOperator:
     def batch_shape_tensor(self, name="batch_shape_tensor"):
         """int32: the batch shape."""
         with self._scope(name):
-            return self._shape_static_or_dynamic()[:-2]
+            return static_or_dynamic(self.batch_shape,
+                                     lambda: self._shape_tensor()[:-2])
 
     def tensor_rank_tensor(self, name="tensor_rank_tensor"):
         """int32: the number of dimensions."""
@@ -306,12 +307,17 @@ class LinearOperator:
     def domain_dimension_tensor(self, name="domain_dimension_tensor"):
         """int32: m."""
         with self._scope(name):
-            return self._shape_static_or_dynamic()[-1]
+            return self._size_of(self.domain_dimension, -1)
 
     def range_dimension_tensor(self, name="range_dimension_tensor"):
         """int32: n."""
         with self._scope(name):
-            return self._shape_static_or_dynamic()[-2]
+            return self._size_of(self.range_dimension, -2)
+
+    def _size_of(self, dimension, at):
+        if dimension.value is not None:
+            return convert_to_tensor(dimension.value)
+        return self._shape_tensor()[at]
 
     def to_dense(self, name="to_dense"):
         """The whole matrices, a tensor [batch_shape, n, m]."""
