@@ -184,7 +184,8 @@ OWN = {
     },
     "strings": {
         "compat.second_forms": """
-            length=string_length_v2 reduce_join=reduce_join_v2 substr=substr_v2
+            length=string_length_v2 reduce_join=reduce_join_v2
+            split=ragged_split substr=substr_v2
             to_hash_bucket=string_to_hash_bucket to_number=string_to_number""",
     },
     "test": {

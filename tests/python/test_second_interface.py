@@ -23,9 +23,6 @@ EXCEPTIONS = {
     "TensorFlow shows the arguments that layers have in common as **kwargs": """
         keras.layers.Add keras.layers.Average keras.layers.Maximum
         keras.layers.Minimum keras.layers.Multiply keras.layers.Subtract""",
-    "ragged tensors are not supported": """
-        keras.Input keras.layers.Input keras.layers.InputLayer
-        keras.backend.placeholder""",
     "an own argument stands at the end, or before **kwargs": """
         data.experimental.Optional keras.optimizers.Optimizer
         keras.utils.Progbar optimizers.Optimizer""",
@@ -116,7 +113,6 @@ def test_the_same_objects_as_1x():
 
 
 @pytest.mark.parametrize("name, text", [
-    ("strings.split", "tf.compat.v2.strings.split is not supported yet"),
     ("train.Checkpoint", "tf.compat.v2.train.Checkpoint is not supported yet; "
      "use instead: tf.train.Saver"),
     ("enable_v2_behavior", "there is no eager execution from Python"),

@@ -351,6 +351,10 @@ def substr_v2(input, pos, len, unit="BYTE", name=None):
     return _strings.substr(input, pos, len, name, unit)
 
 
+def ragged_split(input, sep=None, maxsplit=-1, name=None):
+    return _strings.split(input, sep, maxsplit, "RaggedTensor", name=name)
+
+
 def string_split_v2(source, sep=None, maxsplit=-1):
     return _strings.split(source, sep, maxsplit)
 
