@@ -9,6 +9,8 @@ import textwrap
 
 import pytest
 
+import headrace as tf
+
 from headrace._src.compat import (
     call_stacks, decorators, deprecation, dispatch, exports, identity,
     inspection, nest_paths, python_tools)
@@ -45,6 +47,7 @@ def given(m, n, k=3):
     (function, (["a", "b"], "c", "d", (2,))),
     (Called, (["self", "x"], None, None, (1,))),
     (Called(), (["self", "y"], None, None, None)),
+    (tf.cast, (["x", "dtype", "name"], None, None, (None,))),  # and ragged
     (functools.partial(given, 1), (["n", "k"], None, None, (3,))),
     (functools.partial(given, n=7), (["m", "n", "k"], None, None, (7, 3))),
     (decorators.TFDecorator("", given, "", ArgSpec(["z"], None, None, None)),

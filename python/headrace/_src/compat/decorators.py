@@ -68,6 +68,9 @@ def unwrap(maybe_tf_decorator):
     while True:
         decorator = (target if isinstance(target, TFDecorator)
                      else _decorator_of(target))
+        if decorator is None and hasattr(target, "_undispatched"):
+            target = target._undispatched
+            continue
         if decorator is None:
             return decorators, target
         decorators.append(decorator)

@@ -35,4 +35,5 @@ def dispatched(function):
             if result is NotImplemented:
                 raise
             return result
+    call._undispatched = function  # whose signature it has
     return call
