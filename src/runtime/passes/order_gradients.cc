@@ -230,6 +230,8 @@ class Forks {
   // Before the way goes on from the next fork after `next`. Else what `side`
   // gives would only be there for longer.
   bool IsUsedSoon(const Node& side, const Node& next) const {
+    // What it gives is small, and what it reads may go.
+    if (side.traits().value_is_of_shapes) return true;
     bool is_fork = false, is_read = false;
     const Node* after = &next;
     while (after != nullptr && !is_fork) after = Next(*after, &is_fork);

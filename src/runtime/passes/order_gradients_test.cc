@@ -67,6 +67,18 @@ TEST_F(OrderGradientsTest, NothingIsOrderedWhereNothingIsUpdated) {
   EXPECT_EQ(Changes("order_gradients"), 0);
 }
 
+// A gradient may need no more than the shape of a value of long ago.
+TEST_F(OrderGradientsTest, ShapesAreTakenBeforeTheWayGoesOn) {
+  const Endpoint x = In("x", {-1, 4}), a = Op("a", "Exp", {x}),
+                 b = Op("b", "Neg", {a}), c = Op("c", "Neg", {b});
+  const Endpoint shape = Op("shape", "Shape", {a});
+  Fetch(Op("other", "Abs", {b}));
+  Update("u",
+         Op("w", "Fill", {shape, Op("d", "Sum", {c, Ints("all", {0, 1})})}));
+  Run("order_gradients");
+  EXPECT_EQ(Controls("c"), "shape");
+}
+
 // What the layer waits for must not wait for the layer: the queue may be filled
 // with its result.
 TEST_F(OrderGradientsTest, WhatMayWaitHoldsNothingUp) {
