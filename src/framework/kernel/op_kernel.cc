@@ -204,6 +204,7 @@ Status OpKernelContext::allocate_temp(DataType dtype, const TensorShape& shape,
   if (placement == Tensor::kAuto) {
     placement = PlacementIn(*device(), DEVICE_MEMORY);
   }
+  // The list of allocators has one more than there are outputs.
   Allocator* from = PlannedAllocator(num_outputs());
   if (from == nullptr) from = StepAllocator(DEVICE_MEMORY);
   return Tensor::Allocate(from, dtype, shape, out, placement);

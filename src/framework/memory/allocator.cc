@@ -168,7 +168,7 @@ class CpuAllocatorImpl : public Allocator {
   static constexpr size_t kLeastKeepBytes = size_t{256} << 20;
   static constexpr size_t kLeastKept = size_t{16} << 10;
   static constexpr size_t kLendBytes = size_t{64} << 20;
-  static constexpr size_t kLeastSlack = size_t{4} << 20;
+  static constexpr size_t kLeastSlack = size_t{2} << 20;
   static constexpr size_t kMostSlack = size_t{16} << 20;
   static constexpr size_t kLookBytes = size_t{32} << 20;
   static constexpr int64_t kKeepSeconds = 20;
@@ -229,7 +229,7 @@ class CpuAllocatorImpl : public Allocator {
       used_ += rounded;
       most_used_ = std::max(most_used_, used_);
       const size_t allowed =
-          most_used_ + std::clamp(most_used_ / 8, kLeastSlack, kMostSlack);
+          most_used_ + std::clamp(most_used_ / 16, kLeastSlack, kMostSlack);
       auto it = lasting ? kept_.end() : kept_.lower_bound(rounded);
       if (it != kept_.end() && it->first < 2 * rounded) {
         // Of that size the one that was freed last, which may be in the cache.
