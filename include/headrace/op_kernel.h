@@ -253,8 +253,9 @@ class OpKernelContext {
     bool is_input_dead = false;  // only kernels that handle it see true
     // Outputs that the executor can take only as values are never references.
     KernelTrace* trace = nullptr;  // null: nobody traces
-    // By output, from where to allocate it. Null there, or no such list: it
-    // may take over the buffer of an input.
+    // By output, from where to allocate it, and one more for temporary memory.
+    // Null there, or no such list: an output may take over the buffer of an
+    // input.
     Allocator* const* output_allocators = nullptr;
     // Counts and limits all other tensors in the host's memory, and the scratch
     // memory of the call. Null: the device's allocator, without a limit.

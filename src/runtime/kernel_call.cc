@@ -103,6 +103,13 @@ void NoteReuse(const PlanNode& n, const Tensor* const* bound,
     }
     notes->Note(n.kernel, i, input, static_cast<int64_t>(o.value.TotalBytes()));
   }
+  for (int k = 0; k < n.num_inputs; ++k) {
+    const Tensor& in = entries[k].value;
+    if (bound[k] == nullptr && entries[k].ref == nullptr && !in.IsInline() &&
+        in.OwnsExclusively()) {
+      notes->NoteLetGo(n.kernel, k);
+    }
+  }
 }
 
 }  // namespace headrace

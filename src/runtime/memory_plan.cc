@@ -1,6 +1,7 @@
 #include "runtime/memory_plan.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <utility>
 
@@ -65,7 +66,7 @@ int InputOfView(const Node& n, int i) {
   }
 }
 
-// What it reads may stay where it puts it.
+// What it reads may stay where it puts it, as far as can be told without a run.
 bool MayKeep(const Node& n) {
   if (n.IsRetval() || n.IsSend() || n.op_def().is_stateful) return true;
   for (int i = 0; i < n.num_inputs(); ++i) {
@@ -151,8 +152,9 @@ class Planner {
     const int at = position_[n->id()];
     std::vector<std::vector<int>>& held = held_[n->id()];
     held.resize(n->num_outputs());
-    const bool keeps = MayKeep(*n);
+    const bool may_keep = MayKeep(*n);
     for (const Edge* e : n->data_inputs()) {
+      const bool keeps = may_keep && !LetGo(*n, e->dst_input());
       for (const int b : held_[e->src()->id()][e->src_output()]) {
         buffers_[b].users.push_back(at);
         buffers_[b].to_the_end |= keeps;
@@ -197,6 +199,12 @@ class Planner {
     return notes_ == nullptr || it == kernels_.end()
                ? ReuseNotes::kOwn
                : notes_->InputOf(it->second, output);
+  }
+
+  bool LetGo(const Node& n, int input) const {
+    const auto it = kernels_.find(n.name());
+    return notes_ != nullptr && it != kernels_.end() &&
+           notes_->LetGo(it->second, input);
   }
 
   Status AddOutput(const Node& n, int i, int at) {
@@ -293,7 +301,7 @@ class Planner {
       MemoryPlan::Block& b = buffers_[i].block;
       b.is_kept = buffers_[i].to_the_end;
       const bool is_large = b.bytes >= static_cast<int64_t>(kLargeAllocation);
-      const bool is_apart = b.output >= 0 && !b.is_kept && is_large;
+      const bool is_apart = !b.is_kept && is_large;
       all.push_back(static_cast<int>(i));
       (is_apart ? apart : rest).push_back(static_cast<int>(i));
     }
@@ -316,15 +324,45 @@ class Planner {
     return OkStatus();
   }
 
-  // The largest first, each as low as those already placed that may be alive
-  // beside it allow. Sorts them so, and sets the end of the last.
+  // In the best of some orders. Sorts them by size, and sets the end of the
+  // last.
   Status PlaceAll(std::vector<int>* blocks, int64_t Block::*bytes,
                   int64_t Block::*offset, int64_t* end) {
+    // Large ones, large ones that are needed for long, those that are made
+    // early.
+    const std::function<double(int)> kOrders[] = {
+        [&](int i) { return -1.0 * (buffers_[i].block.*bytes); },
+        [&](int i) { return -Lifetime(i) * (buffers_[i].block.*bytes); },
+        [&](int i) { return buffers_[i].producer; }};
+    std::vector<int64_t> best;
+    for (const auto& order : kOrders) {
+      std::stable_sort(blocks->begin(), blocks->end(),
+                       [&](int a, int b) { return order(a) < order(b); });
+      int64_t reached = 0;
+      HR_RETURN_IF_ERROR(PlaceInOrder(*blocks, bytes, offset, &reached));
+      if (!best.empty() && reached >= *end) continue;
+      *end = reached;
+      best.assign(buffers_.size(), 0);
+      for (const int i : *blocks) best[i] = buffers_[i].block.*offset;
+    }
     std::stable_sort(blocks->begin(), blocks->end(), [this](int a, int b) {
       return buffers_[a].block.bytes > buffers_[b].block.bytes;
     });
+    for (const int i : *blocks) buffers_[i].block.*offset = best[i];
+    return OkStatus();
+  }
+
+  // In nodes of the order.
+  double Lifetime(int i) const {
+    const Buffer& b = buffers_[i];
+    return 1 + *std::max_element(b.users.begin(), b.users.end()) - b.producer;
+  }
+
+  // Each as low as those already placed that may be alive beside it allow.
+  Status PlaceInOrder(const std::vector<int>& blocks, int64_t Block::*bytes,
+                      int64_t Block::*offset, int64_t* end) {
     std::vector<int> placed;  // by offset
-    for (const int i : *blocks) {
+    for (const int i : blocks) {
       Block& block = buffers_[i].block;
       int64_t at = 0;
       for (const int k : placed) {
@@ -394,15 +432,18 @@ std::shared_ptr<const ArenaLayout> ArenaOf(const MemoryPlan& plan,
     number[k->name()] = static_cast<int64_t>(layout->first_output.size());
     layout->first_output.push_back(
         static_cast<int32_t>(layout->output_place.size()));
-    layout->output_place.resize(layout->output_place.size() + k->num_outputs(),
-                                ArenaLayout::kAnywhere);
+    layout->output_place.resize(
+        layout->output_place.size() + k->num_outputs() + 1,
+        ArenaLayout::kAnywhere);
   }
   for (const MemoryPlan::Block& b : plan.blocks) {
     if (b.arena_offset < 0 && !b.is_kept) continue;
     const auto it = number.find(b.node->name());
     if (it == number.end()) continue;
+    const int output =
+        b.output >= 0 ? b.output : kernels[it->second]->num_outputs();
     int32_t* const place =
-        &layout->output_place[layout->first_output[it->second] + b.output];
+        &layout->output_place[layout->first_output[it->second] + output];
     if (b.is_kept) {
       *place = ArenaLayout::kOutside;
       continue;

@@ -33,10 +33,10 @@ namespace headrace {
 
 // Plans a step of `graph`, a partition's, with arguments (_Arg nodes by index)
 // of these shapes. `kernels` say what temporary memory they take. `notes` (may
-// be null) are of a run with such arguments: what wrote over its input then
-// will do so again. InvalidArgument if the shapes do not fit the graph;
-// Unimplemented for one with loops, whose iterations hold tensors at once that
-// no plan can tell apart, and for one that is too large.
+// be null) are of a run with such arguments: what wrote over its input then, or
+// let it go, will do so again. InvalidArgument if the shapes do not fit the
+// graph; Unimplemented for one with loops, whose iterations hold tensors at
+// once that no plan can tell apart, and for one that is too large.
 Status PlanMemory(const Graph& graph, absl::Span<const TensorShape> args,
                   absl::Span<const std::shared_ptr<OpKernel>> kernels,
                   ThreadPool* pool, const ReuseNotes* notes, MemoryPlan* plan);

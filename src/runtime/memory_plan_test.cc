@@ -55,6 +55,13 @@ REGISTER_OP("MemoryTestStrings")
       return OkStatus();
     });
 REGISTER_OP("MemoryTestKeep").Input("x: float").SetIsStateful();
+class MemoryTestKeepOp : public OpKernel {
+ public:
+  using OpKernel::OpKernel;
+  void Compute(OpKernelContext*) override {}
+};
+REGISTER_KERNEL_BUILDER(Name("MemoryTestKeep").Device(DEVICE_CPU),
+                        MemoryTestKeepOp);
 
 class MemoryPlanTest : public ::testing::Test {
  protected:
@@ -287,6 +294,26 @@ TEST_F(MemoryPlanTest, WhatWroteOverItsInputNeedsNoPlaceOfItsOwn) {
   EXPECT_EQ(Find("b:0"), nullptr);
   EXPECT_FALSE(Share("a:0", "c:0"));  // b is a's buffer
   EXPECT_TRUE(Share("a:0", "d:0"));
+}
+
+TEST_F(MemoryPlanTest, WhatAnUpdateLetGoEndsWithIt) {
+  const char* const kGraph = R"(
+    a: MemoryTestMake n=1000
+    k: MemoryTestKeep a
+    b: MemoryTestMake n=1000 ^k
+  )";
+  ASSERT_EQ(Plan(kGraph), OkStatus());
+  EXPECT_TRUE(Find("a:0")->is_kept);
+  EXPECT_FALSE(Share("a:0", "b:0"));
+  const OpKernel* const k = AddKernel("k", "MemoryTestKeep", {});
+  ReuseNotes notes;
+  notes_ = &notes;
+  ASSERT_EQ(Plan(kGraph), OkStatus());
+  EXPECT_TRUE(Find("a:0")->is_kept);
+  notes.NoteLetGo(k, 0);
+  ASSERT_EQ(Plan(kGraph), OkStatus());
+  EXPECT_FALSE(Find("a:0")->is_kept);
+  EXPECT_TRUE(Share("a:0", "b:0"));
 }
 
 TEST_F(MemoryPlanTest, RefusesWhatCannotBePlanned) {

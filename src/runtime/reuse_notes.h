@@ -1,5 +1,6 @@
-// ReuseNotes: which outputs of a run took over the buffer of an input, and how
-// many were large: what a memory plan cannot know of kernels. Thread-safe.
+// ReuseNotes: which outputs of a run took over the buffer of an input, how many
+// were large, and which inputs a kernel had let go when it ended: what a memory
+// plan cannot know of kernels. Thread-safe.
 #ifndef HEADRACE_RUNTIME_REUSE_NOTES_H_
 #define HEADRACE_RUNTIME_REUSE_NOTES_H_
 
@@ -7,6 +8,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "framework/memory/allocation_size.h"
 #include "headrace/mutex.h"
 #include "headrace/op_kernel.h"
@@ -26,11 +28,22 @@ class ReuseNotes {
     }
   }
 
+  // The run alone had `input` when `kernel` ended.
+  void NoteLetGo(const OpKernel* kernel, int input) {
+    MutexLock lock(&mu_);
+    let_go_.insert({kernel, input});
+  }
+
   // The input that was taken over for it, or kOwn.
   int InputOf(const OpKernel* kernel, int output) const {
     MutexLock lock(&mu_);
     const auto it = taken_over_.find({kernel, output});
     return it == taken_over_.end() ? kOwn : it->second;
+  }
+  // False if it is not known.
+  bool LetGo(const OpKernel* kernel, int input) const {
+    MutexLock lock(&mu_);
+    return let_go_.contains({kernel, input});
   }
   int num_large() const {
     MutexLock lock(&mu_);
@@ -41,6 +54,7 @@ class ReuseNotes {
   mutable Mutex mu_;
   absl::flat_hash_map<std::pair<const OpKernel*, int>, int> taken_over_
       GUARDED_BY(mu_);
+  absl::flat_hash_set<std::pair<const OpKernel*, int>> let_go_ GUARDED_BY(mu_);
   int num_large_ GUARDED_BY(mu_) = 0;
 };
 

@@ -79,6 +79,8 @@ void WholeRun::RunParts(const CompiledStep& step, WaitHook* hook) {
   if (step.parts.size() == 1) [[likely]] {
     complete =
         step.parts[0].executor->Run(args, {arena.get(), notes.get()}, hook);
+    // The next run may begin before this object is gone.
+    arena = nullptr;
     return;
   }
   std::atomic<size_t> left{step.parts.size()};

@@ -204,8 +204,10 @@ Status OpKernelContext::allocate_temp(DataType dtype, const TensorShape& shape,
   if (placement == Tensor::kAuto) {
     placement = PlacementIn(*device(), DEVICE_MEMORY);
   }
-  return Tensor::Allocate(StepAllocator(DEVICE_MEMORY), dtype, shape, out,
-                          placement);
+  // The list of allocators has one more than there are outputs.
+  Allocator* from = PlannedAllocator(num_outputs());
+  if (from == nullptr) from = StepAllocator(DEVICE_MEMORY);
+  return Tensor::Allocate(from, dtype, shape, out, placement);
 }
 
 void OpKernelContext::set_output(int i, Tensor value) {

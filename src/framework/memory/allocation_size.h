@@ -7,7 +7,7 @@
 
 namespace headrace {
 
-// Blocks of at least so much are kept when freed.
+// Blocks of at least so much have a place in a run's arena if it has one.
 inline constexpr size_t kLargeAllocation = size_t{128} << 10;
 
 // Large sizes in steps of an eighth of their power of two, so that similar

@@ -1,5 +1,6 @@
 #include "headrace/allocator.h"
 
+#include <malloc.h>
 #include <pthread.h>
 #include <sys/mman.h>
 
@@ -49,13 +50,19 @@ class FreedBlocks {
   Block* first_ = nullptr;
 };
 
-// Blocks of at least kLargeAllocation are kept when freed, up to kKeepBytes in
-// all and not longer than kKeepSeconds: a fresh mapping costs a page fault for
-// every 4 KiB, which is more than most element-wise kernels take to fill it. A
-// request takes the smallest kept block that holds it, if that is not twice as
-// large: layer after layer of a network finds room in what larger ones left.
+// Blocks of at least kLeastKept are kept when freed, up to a quarter of the
+// memory in all and not longer than kKeepSeconds:
+//   - A fresh mapping costs a page fault for every 4 KiB, which is more than
+//     most element-wise kernels take to fill it; clearing pages has taken a
+//     third of a training step.
+//   - malloc has an arena for each thread. Tensors are freed on other threads
+//     than they were made on, so all arenas would grow to the most that one has
+//     ever held.
+// A request takes the smallest kept block that holds it, if that is not twice
+// as large: layer after layer of a network finds room in what larger ones left.
 // Blocks in use and kept together hardly exceed what was in use at once at some
-// time: where they would, larger ones are taken, too, or kept ones go.
+// time: where they would, kept ones go. The largest kept ones are the system's
+// if it needs memory (MADV_FREE).
 class CpuAllocatorImpl : public Allocator {
  public:
   std::string Name() const override { return "cpu"; }
@@ -70,7 +77,7 @@ class CpuAllocatorImpl : public Allocator {
     if (bytes == 0) bytes = 1;
     if (bytes > static_cast<size_t>(limit_)) return nullptr;
     const size_t rounded = AllocationSize(bytes);
-    const bool large = rounded >= kLargeAllocation;
+    const bool large = rounded >= kLeastKept;
     void* p = nullptr;
     if (large) p = TakeKept(rounded, lasting);
     if (p == nullptr) p = Fresh(bytes, rounded, lasting);
@@ -98,7 +105,7 @@ class CpuAllocatorImpl : public Allocator {
     if (bytes == 0) bytes = 1;
     size_t rounded = AllocationSize(bytes);
     in_use_.fetch_sub(static_cast<int64_t>(rounded), std::memory_order_relaxed);
-    if (rounded >= kLargeAllocation) {
+    if (rounded >= kLeastKept) {
       if (lasting) {
         Forget(rounded);
       } else if (Keep(ptr, &rounded)) {
@@ -117,8 +124,10 @@ class CpuAllocatorImpl : public Allocator {
     {
       MutexLock lock(&mu_);
       DropUnusedSince(std::numeric_limits<int64_t>::max(), &old);
+      most_used_ = used_;
     }
     ReleaseAll(&old);
+    malloc_trim(0);
   }
 
   // Around fork(), as Slabs'.
@@ -146,15 +155,21 @@ class CpuAllocatorImpl : public Allocator {
   }
 
  private:
+  // Lasting blocks of at least so much lie in no slab.
   static constexpr size_t kHuge = size_t{4} << 20;
   static_assert(kHuge <= Slabs::kMaxBlock);
+  // Other blocks of at least so much do not come from malloc.
+  static constexpr size_t kLeastMapped = size_t{1} << 20;
 #if defined(__SANITIZE_ADDRESS__)
   static constexpr bool kMapped = false;  // it watches malloc's blocks
 #else
-  static constexpr bool kMapped = true;  // blocks of kHuge
+  static constexpr bool kMapped = true;
 #endif
-  static constexpr size_t kKeepBytes = size_t{256} << 20;
-  static constexpr size_t kSlackBytes = size_t{16} << 20;
+  static constexpr size_t kLeastKeepBytes = size_t{256} << 20;
+  static constexpr size_t kLeastKept = size_t{16} << 10;
+  static constexpr size_t kLendBytes = size_t{64} << 20;
+  static constexpr size_t kLeastSlack = size_t{2} << 20;
+  static constexpr size_t kMostSlack = size_t{16} << 20;
   static constexpr size_t kLookBytes = size_t{32} << 20;
   static constexpr int64_t kKeepSeconds = 20;
 
@@ -164,12 +179,10 @@ class CpuAllocatorImpl : public Allocator {
   // from malloc, which keeps what it gets back of such sizes.
   void* Fresh(size_t bytes, size_t rounded, bool lasting) {
     if (rounded >= kLargeAllocation && !IsThereRoom(rounded)) return nullptr;
-    if (rounded < kHuge) {
-      return lasting ? slabs_.Allocate(bytes)
-                     : std::aligned_alloc(kAlignment, rounded);
-    }
-    return kMapped ? MapHugePages(rounded)
-                   : std::aligned_alloc(kAlignment, rounded);
+    if (lasting && rounded < kHuge) return slabs_.Allocate(bytes);
+    return kMapped && rounded >= kLeastMapped
+               ? MapHugePages(rounded)
+               : std::aligned_alloc(kAlignment, rounded);
   }
   // The system promises more than it has, and ends a process that then uses it.
   // It is asked once for so many bytes: that takes some 20 us.
@@ -182,7 +195,7 @@ class CpuAllocatorImpl : public Allocator {
     return static_cast<int64_t>(bytes) <= AvailableMemory();
   }
   static void Release(void* data, size_t bytes) {
-    if (!kMapped || bytes < kHuge) {
+    if (!kMapped || bytes < kLeastMapped) {
       std::free(data);
     } else {
       munmap(data, bytes);
@@ -194,6 +207,13 @@ class CpuAllocatorImpl : public Allocator {
       void* const data = blocks->Pop(&bytes);
       Release(data, bytes);
     }
+  }
+  // The system may take the pages of a large block, which nobody reads before
+  // writing, until they are written again. They cost nothing if it does not.
+  static void Lend(void* data, size_t bytes) {
+#ifdef MADV_FREE
+    if (kMapped && bytes >= kLendBytes) madvise(data, bytes, MADV_FREE);
+#endif
   }
   static void RaiseTo(std::atomic<int64_t>* a, int64_t v) {
     int64_t old = a->load(std::memory_order_relaxed);
@@ -208,10 +228,10 @@ class CpuAllocatorImpl : public Allocator {
       MutexLock lock(&mu_);
       used_ += rounded;
       most_used_ = std::max(most_used_, used_);
-      const size_t allowed = most_used_ + kSlackBytes;
+      const size_t allowed =
+          most_used_ + std::clamp(most_used_ / 16, kLeastSlack, kMostSlack);
       auto it = lasting ? kept_.end() : kept_.lower_bound(rounded);
-      if (it != kept_.end() &&
-          (it->first < 2 * rounded || blocks_ + rounded > allowed)) {
+      if (it != kept_.end() && it->first < 2 * rounded) {
         // Of that size the one that was freed last, which may be in the cache.
         it = std::prev(kept_.upper_bound(it->first));
       } else {
@@ -247,6 +267,7 @@ class CpuAllocatorImpl : public Allocator {
                             .count();
     FreedBlocks old;
     bool keep = false;
+    Lend(p, *rounded);
     {
       MutexLock lock(&mu_);
       used_ -= *rounded;
@@ -255,10 +276,10 @@ class CpuAllocatorImpl : public Allocator {
         *rounded = it->second;
         larger_.erase(it);
       }
-      keep = *rounded <= kKeepBytes;
+      keep = *rounded <= keep_bytes_;
       if (keep) {
         // The block of the last tensor is wanted sooner than older ones.
-        while (kept_bytes_ + *rounded > kKeepBytes) {
+        while (kept_bytes_ + *rounded > keep_bytes_) {
           Drop(std::min_element(kept_.begin(), kept_.end(),
                                 [](const auto& a, const auto& b) {
                                   return a.second.freed_ns < b.second.freed_ns;
@@ -289,6 +310,8 @@ class CpuAllocatorImpl : public Allocator {
   }
 
   const int64_t limit_ = TotalMemory();
+  const size_t keep_bytes_ =
+      std::max(kLeastKeepBytes, static_cast<size_t>(limit_) / 4);
   Slabs slabs_;
   std::atomic<int64_t> allocs_{0}, in_use_{0}, peak_{0}, largest_{0};
   std::atomic<size_t> unseen_{0};  // bytes of large fresh blocks since a look
@@ -327,8 +350,8 @@ class CpuAllocatorImpl : public Allocator {
   absl::flat_hash_map<void*, size_t> larger_ GUARDED_BY(mu_);
   int64_t next_look_ GUARDED_BY(mu_) = 0;
   size_t kept_bytes_ GUARDED_BY(mu_) = 0;
-  // Of large blocks: what was asked for of those in use, the most of it so far,
-  // and the sizes of those in use and kept.
+  // Of blocks that are kept: what was asked for of those in use, the most of it
+  // since all kept ones were dropped, and the sizes of those in use and kept.
   size_t used_ GUARDED_BY(mu_) = 0,
                most_used_ GUARDED_BY(mu_) = 0, blocks_ GUARDED_BY(mu_) = 0;
 };

@@ -67,22 +67,6 @@ TEST(CpuAllocatorTest, AKeptBlockServesSmallerRequests) {
   a->DeallocateRaw(q, large);
 }
 
-TEST(CpuAllocatorTest, BlocksHardlyExceedWhatWasInUseAtOnce) {
-  Allocator* a = CpuAllocator();
-  // More than any test before had at once.
-  const size_t large = 152 * kMiB, small = 36 * kMiB;
-  void* p = a->AllocateRaw(large);
-  void* q = a->AllocateRaw(large);
-  ASSERT_NE(p, nullptr);
-  ASSERT_NE(q, nullptr);
-  a->DeallocateRaw(p, large);
-  // Both large ones and this would be more.
-  void* r = a->AllocateRaw(small);
-  EXPECT_EQ(r, p);
-  a->DeallocateRaw(r, small);
-  a->DeallocateRaw(q, large);
-}
-
 TEST(LastingAllocatorTest, CountsAsTheOtherAndTakesNoLargerBlock) {
   Allocator* a = LastingAllocator();
   a->ResetPeak();
@@ -159,20 +143,56 @@ TEST(CpuAllocatorTest, ThreadsGetDistinctBlocks) {
   for (std::thread& t : threads) t.join();
 }
 
+TEST(CpuAllocatorTest, ABlockIsKeptForAllThreads) {
+  constexpr size_t kBytes = 77777;
+  void *made = nullptr, *found = nullptr;
+  std::thread([&] { made = CpuAllocator()->AllocateRaw(kBytes); }).join();
+  std::thread([&] { CpuAllocator()->DeallocateRaw(made, kBytes); }).join();
+  std::thread([&] { found = CpuAllocator()->AllocateRaw(kBytes); }).join();
+  EXPECT_EQ(found, made);
+  CpuAllocator()->DeallocateRaw(found, kBytes);
+}
+
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-TEST(CpuAllocatorTest, LargeBlocksDoNotStayInMallocsHeap) {
-  const auto resident_pages = [] {
-    int64_t size = 0, resident = 0;
-    std::ifstream("/proc/self/statm") >> size >> resident;
-    return resident;
+int64_t ResidentPages() {
+  int64_t size = 0, resident = 0;
+  std::ifstream("/proc/self/statm") >> size >> resident;
+  return resident;
+}
+
+TEST(CpuAllocatorTest, BlocksHardlyExceedWhatWasInUseAtOnce) {
+  Allocator* a = CpuAllocator();
+  DropKeptBlocks();  // and what was in use before is forgotten
+  const int64_t before = ResidentPages();
+  const auto resident = [&] {
+    return (ResidentPages() - before) * 4096 / kMiB;
   };
+  const size_t large = 80 * kMiB;
+  void* p = a->AllocateRaw(large);
+  void* q = a->AllocateRaw(large);
+  ASSERT_NE(p, nullptr);
+  ASSERT_NE(q, nullptr);
+  std::memset(p, 1, large);
+  std::memset(q, 1, large);
+  a->DeallocateRaw(p, large);
+  void* r = a->AllocateRaw(8 * kMiB);
+  EXPECT_GE(resident(), 160u);  // p is kept
+  // Both large ones and these would be more.
+  void* s = a->AllocateRaw(12 * kMiB);
+  EXPECT_LT(resident(), 90u);
+  a->DeallocateRaw(s, 12 * kMiB);
+  a->DeallocateRaw(r, 8 * kMiB);
+  a->DeallocateRaw(q, large);
+}
+
+TEST(CpuAllocatorTest, LargeBlocksDoNotStayInMallocsHeap) {
   constexpr size_t kBlock = 5 * kMiB, kSmall = 64 << 10;
   Allocator* const a = CpuAllocator();
   DropKeptBlocks();
   // What malloc maps and gets back makes it take such sizes from its heap.
   void* volatile mapped = std::malloc(24 * kMiB);
   std::free(mapped);
-  const int64_t before = resident_pages();
+  const int64_t before = ResidentPages();
   std::vector<void*> blocks;
   std::vector<std::unique_ptr<char[]>> between;
   for (int i = 0; i < 20; ++i) {
@@ -181,10 +201,10 @@ TEST(CpuAllocatorTest, LargeBlocksDoNotStayInMallocsHeap) {
     std::memset(blocks.back(), 1, kBlock);
     between.push_back(std::make_unique<char[]>(kSmall));
   }
-  EXPECT_GT(resident_pages() - before, 20 * kBlock / 4096);
+  EXPECT_GT(ResidentPages() - before, 20 * kBlock / 4096);
   for (void* b : blocks) a->DeallocateRaw(b, kBlock);
   DropKeptBlocks();
-  EXPECT_LT(resident_pages() - before, kBlock / 4096);
+  EXPECT_LT(ResidentPages() - before, kBlock / 4096);
 }
 #endif
 

@@ -6,6 +6,14 @@
 #include "framework/memory/allocation_trace.h"
 
 namespace headrace {
+namespace {
+
+int64_t RoundUp(size_t bytes) {
+  constexpr size_t kTo = Allocator::kAlignment;
+  return static_cast<int64_t>((bytes + kTo - 1) / kTo * kTo);
+}
+
+}  // namespace
 
 RefPtr<StepArena> StepArena::New(std::shared_ptr<const ArenaLayout> layout) {
   void* const block = CpuAllocator()->AllocateRaw(layout->bytes);
@@ -15,9 +23,7 @@ RefPtr<StepArena> StepArena::New(std::shared_ptr<const ArenaLayout> layout) {
 }
 
 StepArena::StepArena(std::shared_ptr<const ArenaLayout> layout, char* block)
-    : layout_(std::move(layout)),
-      block_(block),
-      taken_(layout_->places.size()) {
+    : layout_(std::move(layout)), block_(block), held_(layout_->places.size()) {
   slots_.reserve(layout_->places.size());
   for (size_t i = 0; i < layout_->places.size(); ++i) {
     slots_.emplace_back(this, static_cast<int>(i));
@@ -36,19 +42,24 @@ StepArena::~StepArena() {
 
 void* StepArena::Take(int place, size_t bytes) {
   const ArenaLayout::Place& p = layout_->places[place];
+  const int64_t size = RoundUp(bytes);
   void* ptr = nullptr;
-  if (bytes <= static_cast<size_t>(p.bytes)) {
+  {
     MutexLock lock(&mu_);
-    const auto is_taken = [this](int32_t i)
-                              REQUIRES(mu_) -> bool { return taken_[i]; };
-    if (!taken_[place] &&
-        std::none_of(p.overlapping.begin(), p.overlapping.end(), is_taken)) {
-      taken_[place] = true;
-      ptr = block_ + p.offset;
+    Held& held = held_[place];
+    const auto is_held = [this](int32_t i) REQUIRES(mu_) -> bool {
+      return held_[i].count > 0;
+    };
+    if (size <= p.bytes - held.bytes &&
+        (held.count > 0 ||
+         std::none_of(p.overlapping.begin(), p.overlapping.end(), is_held))) {
+      ptr = block_ + p.offset + held.bytes;
+      ++held.count;
+      held.bytes += size;
     }
   }
   if (ptr != nullptr) {
-    AllocationTrace::Allocated(ptr, p.bytes);
+    AllocationTrace::Allocated(ptr, size);
   } else {
     ptr = CpuAllocator()->AllocateRaw(bytes);
     if (ptr == nullptr) return nullptr;
@@ -58,10 +69,12 @@ void* StepArena::Take(int place, size_t bytes) {
 }
 
 void StepArena::Give(int place, void* ptr, size_t bytes) {
-  if (ptr == block_ + layout_->places[place].offset) {
+  char* const at = static_cast<char*>(ptr);
+  if (at >= block_ && at < block_ + layout_->bytes) {
     AllocationTrace::Freed(ptr);
     MutexLock lock(&mu_);
-    taken_[place] = false;
+    Held& held = held_[place];
+    if (--held.count == 0) held.bytes = 0;
   } else {
     CpuAllocator()->DeallocateRaw(ptr, bytes);
   }

@@ -1,11 +1,12 @@
 // StepArena: one block of memory for large tensors of a run, whose sizes and
-// lifetimes are known before the run. Each tensor has a place in the block.
-// Tensors that are never alive at the same time share bytes.
+// lifetimes are known before the run. Each tensor has a place in the block, and
+// the temporary memory of a kernel has one. Those that are never in use at the
+// same time share bytes.
 //
-// A layout may be wrong without harm. A tensor gets its place only if no tensor
-// alive shares bytes with the place. If one does, because a kernel kept what
-// the plan thought it would drop, or if the tensor is larger than planned, it
-// gets memory of the CPU's allocator.
+// A layout may be wrong without harm. A tensor gets its place only if nothing
+// alive shares bytes with the place. If something does, because a kernel kept
+// what the plan thought it would drop, or if the tensor is larger than planned,
+// it gets memory of the CPU's allocator.
 #ifndef HEADRACE_FRAMEWORK_MEMORY_STEP_ARENA_H_
 #define HEADRACE_FRAMEWORK_MEMORY_STEP_ARENA_H_
 
@@ -36,7 +37,8 @@ struct ArenaLayout {
   int64_t bytes = 0;  // of the block
   std::vector<Place> places;
   // output_place has an index into `places`, or one of the above, for each
-  // output of each node that runs. Those of node i begin at first_output[i].
+  // output of each node that runs, and one more for the temporary memory of its
+  // kernel. Those of node i begin at first_output[i].
   std::vector<int32_t> first_output, output_place;
 };
 
@@ -48,8 +50,9 @@ class StepArena : public RefCounted {
   // on without an arena.
   static RefPtr<StepArena> New(std::shared_ptr<const ArenaLayout> layout);
 
-  // For each output of a node, the allocator to allocate it from. Null there:
-  // any allocator, and the output may take over the buffer of an input.
+  // For each output of a node, the allocator to allocate it from, and then the
+  // one for temporary memory. Null there: any allocator, and the output may
+  // take over the buffer of an input.
   Allocator* const* Outputs(int64_t node) const {
     return outputs_.data() + layout_->first_output[node];
   }
@@ -86,7 +89,14 @@ class StepArena : public RefCounted {
   std::vector<Slot> slots_;
   std::vector<Allocator*> outputs_;
   Mutex mu_;
-  std::vector<bool> taken_ GUARDED_BY(mu_);
+  // What a place holds: the tensors of one output, one after the other, or
+  // several pieces of temporary memory, which lie side by side. The bytes of
+  // all that were taken since it was empty.
+  struct Held {
+    int count = 0;
+    int64_t bytes = 0;
+  };
+  std::vector<Held> held_ GUARDED_BY(mu_);
 };
 
 }  // namespace headrace

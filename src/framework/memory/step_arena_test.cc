@@ -67,6 +67,22 @@ TEST(StepArenaTest, APlaceIsGivenWhileNothingAliveSharesBytes) {
   EXPECT_EQ(InUse(), before);
 }
 
+TEST(StepArenaTest, PiecesOfTemporaryMemoryLieSideBySide) {
+  const RefPtr<StepArena> arena = StepArena::New(Layout());
+  Allocator* const place = arena->Outputs(2)[0];
+  for (int call = 0; call < 2; ++call) {
+    Tensor a = Allocate(place, 500);
+    const Tensor b = Allocate(place, 300), c = Allocate(place, 300);
+    const char* const at = static_cast<const char*>(a.raw_data());
+    EXPECT_EQ(b.raw_data(), at + 512);
+    EXPECT_NE(c.raw_data(), at + 832);  // no room
+    a = Tensor();
+    // What is left of `a` is not given again before all is free.
+    EXPECT_NE(Allocate(place, 500).raw_data(), at);
+    EXPECT_EQ(static_cast<const unsigned char*>(b.raw_data())[299], 300 % 251);
+  }
+}
+
 TEST(StepArenaTest, LivesAsLongAsATensorInIt) {
   const int64_t before = InUse();
   Tensor kept, outside;

@@ -57,6 +57,9 @@ const std::vector<GraphPass>& GraphPasses() {
           {"fuse_elementwise", "runs chains of element-wise nodes as one",
            FuseElementwise, true},
           {"prune", "removes nodes that nothing needs", PruneUnneeded},
+          {"order_gradients",
+           "computes gradients of weights before those of earlier layers",
+           OrderGradients, true},
       };
   return *passes;
 }

@@ -37,12 +37,12 @@ struct GraphPass {
 };
 
 // In the order in which they run: "inline_functions", "remove_noops",
-// "quantize_conv",
-// "constant_folding", "cse", "remove_controls", "sum_products",
-// "fold_transpose", "fold_tensordot", "fold_dilation", "fold_pad",
-// "fold_batch_norm", "fuse_layer_norm", "fuse_activation", "fuse_softmax",
-// "fuse_attention", "fuse_conv", "fuse_conv_chain", "lower_precision",
-// "fuse_lstm", "fuse_matmul", "fuse_elementwise", "prune".
+// "quantize_conv", "constant_folding", "cse", "remove_controls",
+// "sum_products", "fold_transpose", "fold_tensordot", "fold_dilation",
+// "fold_pad", "fold_batch_norm", "fuse_layer_norm", "fuse_activation",
+// "fuse_softmax", "fuse_attention", "fuse_conv", "fuse_conv_chain",
+// "lower_precision", "fuse_lstm", "fuse_matmul", "fuse_elementwise", "prune",
+// "order_gradients".
 const std::vector<GraphPass>& GraphPasses();
 
 // Switches off the passes that make ops for the host's memory if the device has
@@ -111,6 +111,8 @@ Status FuseElementwise(const GraphPassContext& context, Graph* graph,
 // Removes what neither a _Retval nor a target needs.
 Status PruneUnneeded(const GraphPassContext& context, Graph* graph,
                      int* changes);
+Status OrderGradients(const GraphPassContext& context, Graph* graph,
+                      int* changes);
 
 }  // namespace headrace
 

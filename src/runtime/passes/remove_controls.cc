@@ -9,12 +9,17 @@
 // v must be dead whenever u was. Both are sets of bits, a node's being the
 // union of those of its inputs and its own.
 //
+// Nor does a node that gives a shape need an edge from u if all that read it
+// have one themselves. It may then run, and let its inputs go, before u.
+//
 // What has no effects could still fail, and somebody may wait for that: u must
 // be needed for its value as well, and what has effects itself keeps its edges.
 #include <algorithm>
 #include <cstdint>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "base/interrupt.h"
 #include "graph/algorithm.h"
 #include "graph/control_flow.h"
@@ -44,6 +49,9 @@ class Orders {
     if (!AnalyzeControlFlow(*graph_, &flow).ok()) return OkStatus();
     HR_RETURN_IF_ERROR(TopologicalOrder(*graph_, &order_));
     if (!NumberBits()) return OkStatus();
+    for (Node* n : order_) {
+      if (n->traits().value_is_of_shapes) LeaveToReaders(n, changes);
+    }
     for (Node* n : order_) {
       HR_RETURN_IF_ERROR(CheckInterrupt());
       if (own_[n->id()] < 0) RemoveFrom(n, changes);
@@ -188,6 +196,31 @@ class Orders {
         is_last = false;
       }
       if (!is_last && IsWithin(*e->src(), others)) Remove(e, changes);
+    }
+  }
+
+  void LeaveToReaders(Node* v, int* changes) {
+    if (v->control_inputs().empty() || own_[v->id()] >= 0 ||
+        !rewriter_.MayReplace(*v)) {
+      return;
+    }
+    // By node, the readers that wait for it.
+    absl::flat_hash_map<const Node*, size_t> waiting;
+    absl::flat_hash_set<const Node*> readers;
+    for (const Edge* e : v->out_edges()) {
+      if (IsFlow(*e->dst()) || e->IsControlEdge()) return;
+      if (!readers.insert(e->dst()).second) continue;
+      for (const Edge* c : e->dst()->control_inputs()) ++waiting[c->src()];
+    }
+    if (readers.empty()) return;
+    std::vector<const Edge*> controls(v->control_inputs().begin(),
+                                      v->control_inputs().end());
+    for (const Edge* e : controls) {
+      const auto it = waiting.find(e->src());
+      if (it != waiting.end() && it->second == readers.size() &&
+          !IsFlow(*e->src())) {
+        Remove(e, changes);
+      }
     }
   }
 

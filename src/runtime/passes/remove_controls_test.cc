@@ -45,6 +45,31 @@ TEST_F(PassTest, AReadOfAVariableStaysBeforeItsUpdate) {
             "fetch_update_0 = _Retval(update)\n");
 }
 
+TEST_F(PassTest, ShapesLeaveWaitingToTheirReaders) {
+  const Endpoint v = Op("v", "VariableV2", {},
+                        {{"dtype", DT_FLOAT}, {"shape", TensorShape({2})}});
+  const Endpoint x = In("x", {2});
+  Node* const update = Op("update", "AssignAdd", {v, x}).node;
+  const Endpoint y = Op("y", "Neg", {x});
+  const Endpoint shape = Op("shape", "Shape", {y}, {}, {update});
+  const Endpoint size = Op("size", "Shape", {y}, {}, {update});
+  Fetch(Op("a", "Reshape", {x, shape}, {}, {update}));
+  Fetch(Op("b", "Reshape", {x, size}, {}, {update}));
+  Fetch(Op("c", "Neg", {size}));  // may be before the update
+  EXPECT_EQ(Run("remove_controls"),
+            "v = VariableV2()\n"
+            "update = AssignAdd(v, x)\n"
+            "y = Neg(x)\n"
+            "shape = Shape(y)\n"
+            "size = Shape(y, ^update)\n"
+            "a = Reshape(x, shape, ^update)\n"
+            "fetch_a_0 = _Retval(a)\n"
+            "b = Reshape(x, size)\n"
+            "fetch_b_0 = _Retval(b)\n"
+            "c = Neg(size)\n"
+            "fetch_c_0 = _Retval(c)\n");
+}
+
 TEST_F(PassTest, WhatIsNeededForItsErrorsAloneStays) {
   const Endpoint x = In("x", {-1, 4});
   const Endpoint product = Op("product", "MatMul", {x, x});
