@@ -545,6 +545,16 @@ Status Worker::BeginRun(const CallOptions&, const RunGraphCall& call,
   return OkStatus();
 }
 
+bool Worker::OnlyHandsOut(const pb::RunGraphRequest& request) {
+  std::shared_ptr<WorkerSession> session;
+  std::shared_ptr<RegisteredGraph> graph;
+  return FindSession(request.session_handle(),
+                     request.create_worker_session_called(), &session)
+             .ok() &&
+         session->Find(request.graph_handle(), &graph).ok() &&
+         graph->only_hands_out;
+}
+
 void Worker::RunGraph(const CallOptions& options, RunGraphCall call,
                       RunGraphResult* result, StatusCallback done) {
   Status s = request_ids_.Check("RunGraph", call.header.request_id());

@@ -98,6 +98,9 @@ class Worker : public WorkerInterface {
                      pb::DescribeWaitsResponse* response,
                      StatusCallback done) override;
 
+  // The graph of this RunGraph computes nothing: it sends and receives values
+  // that are there, such as variables.
+  bool OnlyHandsOut(const pb::RunGraphRequest& request);
   // RecvBuf without a copy: the bytes are alive as long as their owner.
   void TakeBuf(const CallOptions& options, const pb::RecvBufRequest& request,
                LocalCollectives::TakeCallback done);
