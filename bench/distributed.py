@@ -151,7 +151,7 @@ def cell(case, times):
     rate = ""
     if case == "adds":
         rate = ", %.0f steps/s" % (1 / best)
-    elif case != "add":
+    elif size >= SIZES["1M"]:
         rate = ", %.2f GB/s" % (size / best / 1e9)
     return "%.0f (%.0f)%s" % (best * 1e6, median * 1e6, rate)
 
