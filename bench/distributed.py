@@ -1,24 +1,38 @@
-"""Latency and throughput between processes: distributed.py [PYTHON...]
+"""Latency and throughput between processes, beside TensorFlow's servers.
+
+    distributed.py PYTHON... [--rounds 7] [--docs]
 
 Each PYTHON has TensorFlow. For Headrace, and for each of these, starts a
 parameter server and a worker on this machine and a client, all of the same
 package. The clients take turns, so that they see the same machine:
 
   add         session.run of x + 1 on the worker, which is the master
+  adds        the same by four threads of the client at once, time of all by
+              number of steps
   recv_1K...  a step in which the worker receives a variable of that size
+  copy        for comparison: a copy of 64 MB of memory, by NumPy
 
-Prints the shortest and the median time of a step in us, and GB/s. Needs quiet cores.
+Prints the shortest time of a step and the median, and the bytes in a second of
+the shortest. --docs puts the table into docs/performance.md.
 """
+import argparse
 import json
 import os
+import pathlib
 import socket
 import statistics
 import subprocess
 import sys
 import time
 
+import numpy
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
 SIZES = {"1K": 1 << 10, "1M": 1 << 20, "64M": 64 << 20}
-ROUNDS = 7
+CASES = {"add": 300, "adds": 400, "recv_1K": 200, "recv_1M": 50, "recv_64M": 4}
+TITLES = {"add": "one remote add", "adds": "remote adds, 4 threads at once",
+          "recv_1K": "RecvTensor, 1 KB", "recv_1M": "RecvTensor, 1 MB",
+          "recv_64M": "RecvTensor, 64 MB", "copy": "copy of 64 MB by NumPy"}
 PACKAGE = """
 import sys
 if sys.argv[1] == "headrace":
@@ -34,7 +48,7 @@ print("serving", flush=True)
 server.join()
 """
 CLIENT = PACKAGE + """
-import json, time
+import json, threading, time
 spec, sizes = eval(sys.argv[2]), eval(sys.argv[3])
 with tf.device("/job:worker/task:0"):
     x = tf.placeholder(tf.float32, [])
@@ -48,14 +62,27 @@ for name, size in sizes.items():
 session = tf.Session("grpc://" + spec["worker"][0])
 session.run(tf.global_variables_initializer())
 print("ready", flush=True)
-for line in sys.stdin:
-    name, runs = line.split()
+def run(name, runs):
     fetch, feeds = steps[name]
     times = []
-    for _ in range(int(runs)):
+    for _ in range(runs):
         begin = time.perf_counter()
         session.run(fetch, feeds)
         times.append(time.perf_counter() - begin)
+    return times
+def run_by_threads(runs, n=4):
+    threads = [threading.Thread(target=run, args=("add", runs // n))
+               for _ in range(n)]
+    begin = time.perf_counter()
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    return [(time.perf_counter() - begin) / (runs // n * n)]
+for line in sys.stdin:
+    name, runs = line.split()
+    runs = int(runs)
+    times = run_by_threads(runs) if name == "adds" else run(name, runs)
     print(json.dumps(times), flush=True)
 """
 
@@ -106,36 +133,86 @@ class Deployment:
             p.wait()
 
 
-def main(pythons):
+def copy_times(runs):
+    """Of memory copies between buffers that are there."""
+    source = numpy.ones(SIZES["64M"], numpy.uint8)
+    target = numpy.zeros_like(source)
+    times = []
+    for _ in range(runs):
+        begin = time.perf_counter()
+        numpy.copyto(target, source)
+        times.append(time.perf_counter() - begin)
+    return times
+
+
+def cell(case, times):
+    best, median = min(times), statistics.median(times)
+    size = SIZES["64M" if case == "copy" else case.partition("_")[2] or "1K"]
+    rate = ""
+    if case == "adds":
+        rate = ", %.0f steps/s" % (1 / best)
+    elif size >= SIZES["1M"]:
+        rate = ", %.2f GB/s" % (size / best / 1e9)
+    return "%.0f (%.0f)%s" % (best * 1e6, median * 1e6, rate)
+
+
+def measure(deployments, rounds):
+    """Yields the cells of a line of the table."""
+    for case, runs in CASES.items():
+        for d in deployments:
+            d.times(case, max(4, runs // 10))
+        times = [[] for _ in deployments]
+        for _ in range(rounds):
+            for d, all_times in zip(deployments, times):
+                all_times += d.times(case, runs)
+                time.sleep(.01)
+        best, middle = [[f(t) for t in times] for f in (min, statistics.median)]
+        yield [TITLES[case]] + [cell(case, t) for t in times] + [
+            "%.2f, %.2f" % (best[0] / b, middle[0] / m)
+            for b, m in zip(best[1:], middle[1:])]
+    yield ([TITLES["copy"], cell("copy", copy_times(4 * rounds))] +
+           [""] * 2 * (len(deployments) - 1))
+
+
+def row(cells):
+    return "| %s |\n" % " | ".join(cells)
+
+
+def version(python):
+    return "TensorFlow " + subprocess.run(
+        [python, "-c", "import tensorflow; print(tensorflow.__version__)"],
+        stdout=subprocess.PIPE, text=True, check=True,
+        stderr=subprocess.DEVNULL).stdout.split()[-1]
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("pythons", metavar="PYTHON", nargs="*")
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--docs", action="store_true")
+    options = parser.parse_args()
     deployments = []
     try:
         deployments.append(Deployment("headrace", sys.executable))
-        for python in pythons:
-            version = subprocess.run(
-                [python, "-c", "import tensorflow; print(tensorflow."
-                 "__version__)"], stdout=subprocess.PIPE, text=True,
-                stderr=subprocess.DEVNULL).stdout.strip()
-            deployments.append(Deployment("tensorflow " + version, python))
-        cases = {"add": 300, "recv_1K": 200, "recv_1M": 50, "recv_64M": 4}
-        for case, runs in cases.items():
-            for d in deployments:
-                d.times(case, max(2, runs // 10))
-            all_times = {d.name: [] for d in deployments}
-            for _ in range(ROUNDS):
-                for d in deployments:
-                    all_times[d.name] += d.times(case, runs)
-                    time.sleep(.01)
-            for name, times in all_times.items():
-                best, median = min(times), statistics.median(times)
-                size = SIZES.get(case.partition("_")[2])
-                print("%-20s %-10s %10.1f %10.1f us %s" % (
-                    name, case, best * 1e6, median * 1e6,
-                    "" if size is None else "%6.2f GB/s" % (
-                        size / best / 1e9)), flush=True)
+        for python in options.pythons:
+            deployments.append(Deployment(version(python), python))
+        peers = [d.name for d in deployments[1:]]
+        head = (["us a step"] + ["Headrace"] + peers +
+                ["ratio to %s, of medians" % p for p in peers])
+        text = row(head) + "|" + "---|" * len(head) + "\n"
+        print(text, end="")
+        for cells in measure(deployments, options.rounds):
+            text += row(cells)
+            print(row(cells), end="", flush=True)
     finally:
         for d in deployments:
             d.close()
+    if options.docs:
+        from run import replace_between
+        replace_between(ROOT / "docs" / "performance.md", "distributed", text)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

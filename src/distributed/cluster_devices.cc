@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "absl/strings/strip.h"
 #include "distributed/task_calls.h"
 #include "headrace/device.h"
 
@@ -31,11 +32,36 @@ StatusOr<std::vector<std::string>> FilterTasks(
   return tasks;
 }
 
-Status NotOfCluster(const std::string& task, const std::string& called) {
-  return errors::Unimplemented(
-      "ConfigProto.cluster_def calls ", task, " ", called,
-      ": a server cannot become another task after its start. Start it with "
-      "the cluster: tf.train.Server(cluster, job_name=..., task_index=...)");
+StatusOr<std::string> TaskAtTarget(const ClusterSpec& cluster,
+                                   absl::string_view target,
+                                   const std::string& own) {
+  if (target.empty()) {
+    if (cluster.Find(own) != nullptr) return own;
+    return errors::InvalidArgument(
+        "ConfigProto.cluster_def: the cluster has no ", own,
+        ", the session's master");
+  }
+  const absl::string_view address = absl::StripPrefix(target, "grpc://");
+  std::string tasks;
+  for (const ClusterSpec::Task& t : cluster.tasks()) {
+    if (t.address == address) return t.name;
+    StrAppend(&tasks, tasks.empty() ? "" : ", ", t.name, " at ", t.address);
+  }
+  return errors::InvalidArgument(
+      "ConfigProto.cluster_def: the master (current machine) is not included "
+      "in the provided cluster_def: none of its tasks is at ",
+      address, ", the session's target; it has ", tasks);
+}
+
+StatusOr<std::string> DeviceOfTask(const std::string& device,
+                                   const std::string& task) {
+  DeviceName name;
+  HR_RETURN_IF_ERROR(DeviceName::Parse(device, &name));
+  if (!name.IsFull()) {
+    return errors::InvalidArgument("device '", device, "' has no full name");
+  }
+  if (TaskName(name.job, name.task) == task) return device;
+  return StrCat(task, "/device:", name.type, ":", name.id);
 }
 
 Status AskForDevices(const CallOptions& options, WorkerCache* workers,

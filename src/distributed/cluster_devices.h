@@ -16,9 +16,17 @@ StatusOr<std::vector<std::string>> FilterTasks(
     const WorkerCache& workers,
     const google::protobuf::RepeatedPtrField<std::string>& filters);
 
-// Unimplemented: a session's ConfigProto.cluster_def calls the task `task`,
-// which was started otherwise, `called`.
-Status NotOfCluster(const std::string& task, const std::string& called);
+// What the cluster of a session's ConfigProto.cluster_def calls the server that
+// clients reach as `target`; `own` if the client does not say where that is.
+// InvalidArgument if it is no task of the cluster.
+StatusOr<std::string> TaskAtTarget(const ClusterSpec& cluster,
+                                   absl::string_view target,
+                                   const std::string& own);
+
+// The name of a device in a cluster that calls its task `task`, whatever the
+// task calls itself. InvalidArgument if `device` is no full name.
+StatusOr<std::string> DeviceOfTask(const std::string& device,
+                                   const std::string& task);
 
 // Asks all `tasks` for their devices. Waits for those that do not answer, says
 // so on stderr every ten seconds, and gives up when `options` do: the error

@@ -54,6 +54,7 @@ Status CheckConfig(const pb::ConfigProto& asked, const pb::ConfigProto& server,
   pb::ConfigProto checked;
   *checked.mutable_graph_options() = merged.graph_options();
   *checked.mutable_headrace() = merged.headrace();
+  *checked.mutable_experimental() = merged.experimental();
   SessionOptions options;
   return SessionOptions::FromConfig(checked, &options);
 }
@@ -192,13 +193,12 @@ StatusOr<std::shared_ptr<MasterSession>> MasterSession::Create(
 
 Status MasterSession::Start(const CallOptions& options,
                             const pb::CreateSessionRequest& request) {
-  if (config_.cluster_def().job_size() > 0) {
+  if (propagates()) {
     HR_ASSIGN_OR_RETURN(ClusterSpec spec,
                         ClusterSpec::FromProto(config_.cluster_def()));
-    if (spec.Find(worker_->task()) == nullptr) {
-      return NotOfCluster(worker_->task(), "none of its tasks");
-    }
-    workers_ = std::make_shared<WorkerCache>(std::move(spec), worker_->task(),
+    HR_ASSIGN_OR_RETURN(std::string self,
+                        TaskAtTarget(spec, request.target(), worker_->task()));
+    workers_ = std::make_shared<WorkerCache>(std::move(spec), std::move(self),
                                              worker_.get());
   }
   HR_ASSIGN_OR_RETURN(tasks_, FilterTasks(*workers_, config_.device_filters()));
@@ -211,11 +211,13 @@ Status MasterSession::Start(const CallOptions& options,
   HR_RETURN_IF_ERROR(AskForDevices(wait, workers_.get(), tasks_, &answers));
   const std::vector<std::string> types = DeviceFactories::Types();
   for (const std::string& task : tasks_) {
-    for (const pb::DeviceAttributes& a : answers[task].device_attributes()) {
+    for (pb::DeviceAttributes a : answers[task].device_attributes()) {
+      StatusOr<std::string> name = DeviceOfTask(a.name(), task);
+      if (!name.ok()) {
+        return Annotate(name.status(), StrCat(" (GetStatus of ", task, ")"));
+      }
+      if (propagates()) a.set_name(*std::move(name));
       attributes_.push_back(a);
-      DeviceName name;
-      HR_RETURN_IF_ERROR(Annotate(DeviceName::Parse(a.name(), &name),
-                                  StrCat(" (GetStatus of ", task, ")")));
       // For a type that this process does not know there are no kernels to
       // choose from.
       if (std::find(types.begin(), types.end(), a.device_type()) ==
@@ -243,12 +245,17 @@ Status MasterSession::CreateWorkerSessions(const CallOptions& options,
   for (const std::string& task : tasks_) {
     pb::CreateWorkerSessionRequest request;
     request.set_session_handle(handle_);
-    request.set_isolate_session_state(config_.isolate_session_state());
+    // As in TensorFlow: what a server keeps as one task is not another's.
+    request.set_isolate_session_state(
+        config_.isolate_session_state() ||
+        (propagates() &&
+         !config_.experimental()
+              .share_session_state_in_clusterspec_propagation()));
     if (settings.ByteSizeLong() > 0) *request.mutable_headrace() = settings;
     for (const pb::DeviceAttributes& a : attributes_) {
       *request.add_cluster_device_attributes() = a;
     }
-    if (config_.cluster_def().job_size() > 0) {
+    if (propagates()) {
       pb::ServerDef* const def = request.mutable_server_def();
       *def->mutable_cluster() = config_.cluster_def();
       def->set_protocol("grpc");
@@ -346,8 +353,8 @@ void MasterSession::ListDevices(pb::ListDevicesResponse* response) const {
   for (const pb::DeviceAttributes& a : attributes_) {
     std::string task;
     TaskOfDevice(a.name(), &task).IgnoreError();  // checked in Start
-    *(task == worker_->task() ? response->add_local_device()
-                              : response->add_remote_device()) = a;
+    *(task == workers_->local_name() ? response->add_local_device()
+                                     : response->add_remote_device()) = a;
   }
 }
 
@@ -397,6 +404,14 @@ Status MasterSession::Build(const CallOptions& options, const Request& request,
   HR_ASSIGN_OR_RETURN(
       std::unique_ptr<Graph> graph,
       BuildStepGraph(graph_.get(), request, *device_list_.front(), step.get()));
+  if (step->graph_key != 0 && workers_->local_name() != worker_->task()) {
+    return errors::Unimplemented(
+        "ConfigProto.cluster_def calls ", worker_->task(), " ",
+        workers_->local_name(),
+        ", and the step has collective ops, whose groups are those of the "
+        "servers' own cluster. Start the servers with the cluster: "
+        "tf.train.Server(cluster, job_name=..., task_index=...)");
+  }
   bool control_flow = false;
   graph->ForEachNode([&](Node* n) { control_flow |= n->IsControlFlow(); });
   {
@@ -619,6 +634,12 @@ Status MasterSession::PartialRunSetup(const CallOptions& options,
 
 Status MasterSession::RunPartial(const CallOptions& options, RunStepCall call,
                                  RunStepResult* result) {
+  HR_RETURN_IF_ERROR(CheckDebugOptions(call.header.options()));
+  if (call.header.options().headrace().memory_budget_bytes() != 0) {
+    return errors::InvalidArgument(
+        "RunOptions: memory_budget_bytes in a call of a partial run, which "
+        "goes on already; it has the session's");
+  }
   const std::string& handle = call.header.partial_run_handle();
   std::shared_ptr<PartialRun> run;
   Execution execution;

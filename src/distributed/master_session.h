@@ -82,6 +82,8 @@ class MasterSession {
                 std::string handle, const CallOptions& options);
   Status Start(const CallOptions& options,
                const pb::CreateSessionRequest& request);
+  // The session's cluster is its config's, not the server's.
+  bool propagates() const { return config_.cluster_def().job_size() > 0; }
   Status CreateWorkerSessions(const CallOptions& options,
                               const pb::CreateSessionRequest& request);
   // Unimplemented if a task is TensorFlow's, which would ignore `what`, a

@@ -236,7 +236,7 @@ Status RegisterParts(const CallOptions& options, const pb::ConfigProto& config,
     std::map<std::string, pb::RegisterGraphResponse> responses;
   };
   auto calls = std::make_shared<Registrations>();
-  const std::string& self = step->session.worker->task();
+  const std::string& self = step->session.workers->local_name();
   WorkerCache* const workers = step->session.workers.get();
   std::vector<std::string> tasks;
   for (const auto& [task, graph] : graphs) {

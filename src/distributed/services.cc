@@ -50,17 +50,19 @@ RpcHandler Plain(const char* name, Serve serve) {
   };
 }
 
-Status ServeRunGraph(const std::shared_ptr<Worker>& worker,
-                     const CallPtr& call) {
-  NamedTensors send;
-  RunGraphCall run;
+Status ReadRunGraph(const CallPtr& call, RunGraphCall* run) {
   HR_RETURN_IF_ERROR(ReadNamedTensors("RunGraphRequest", call->request(),
                                       pb::RunGraphRequest::kSendFieldNumber,
-                                      &run.send, &run.header));
-  for (std::string& key : *run.header.mutable_recv_key()) {
-    run.recv_keys.push_back(std::move(key));
+                                      &run->send, &run->header));
+  for (std::string& key : *run->header.mutable_recv_key()) {
+    run->recv_keys.push_back(std::move(key));
   }
-  run.header.clear_recv_key();
+  run->header.clear_recv_key();
+  return OkStatus();
+}
+
+void RunGraphNow(const std::shared_ptr<Worker>& worker, const CallPtr& call,
+                 RunGraphCall run) {
   const bool in_body = run.header.store_errors_in_response_body();
   auto result = std::make_shared<RunGraphResult>();
   worker->RunGraph(
@@ -81,7 +83,30 @@ Status ServeRunGraph(const std::shared_ptr<Worker>& worker,
         }
         call->Finish(OkStatus(), writer.Finish());
       });
-  return OkStatus();
+}
+
+void ServeRunGraph(const std::shared_ptr<Worker>& worker, const CallPtr& call) {
+  // To read a large request is work, too.
+  constexpr size_t kSmall = 4096;
+  auto run = std::make_shared<RunGraphCall>();
+  const bool small = call->request().size() <= kSmall;
+  if (small) {
+    const Status s =
+        CatchExceptions([&] { return ReadRunGraph(call, run.get()); });
+    if (!s.ok()) return call->Finish(s, WireBytes());
+    // Another thread would take longer to wake up.
+    if (worker->OnlyHandsOut(run->header)) {
+      return RunGraphNow(worker, call, std::move(*run));
+    }
+  }
+  worker->pool()->Schedule([worker, call, run, small] {
+    const Status s = CatchExceptions([&] {
+      if (!small) HR_RETURN_IF_ERROR(ReadRunGraph(call, run.get()));
+      RunGraphNow(worker, call, std::move(*run));
+      return OkStatus();
+    });
+    if (!s.ok()) call->Finish(s, WireBytes());
+  });
 }
 
 void ServeRecvTensor(const std::shared_ptr<Worker>& worker,
@@ -254,13 +279,7 @@ void AddWorkerService(std::shared_ptr<Worker> worker, RpcHandlers* handlers) {
               return OkStatus();
             });
           }));
-  add("RunGraph", [worker](CallPtr call) {
-    worker->pool()->Schedule([worker, call] {
-      const Status s =
-          CatchExceptions([&] { return ServeRunGraph(worker, call); });
-      if (!s.ok()) call->Finish(s, WireBytes());
-    });
-  });
+  add("RunGraph", [worker](CallPtr call) { ServeRunGraph(worker, call); });
   add("RecvTensor", [worker](CallPtr call) { ServeRecvTensor(worker, call); });
   // There is no log of calls, and traces come with RunGraph.
   add("Logging", Plain<pb::LoggingRequest, pb::LoggingResponse>(

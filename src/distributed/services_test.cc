@@ -553,6 +553,7 @@ TEST(GraphRunTest, CancelledBeforeItStarts) {
                           EXPECT_TRUE(errors::IsCancelled(s)) << s;
                         });
   EXPECT_EQ(calls, 1);
+  session->Clear();  // graphs know their session
 }
 
 // A worker's threads may be the last to know it.

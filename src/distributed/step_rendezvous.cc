@@ -29,18 +29,21 @@ void StepRendezvous::RecvAsync(absl::string_view key,
   std::string task;
   Status s = ParseKey(key, &parsed);
   if (s.ok()) s = TaskOfDevice(parsed.src_device, &task);
-  if (s.ok() && task == task_) {
-    local_->RecvAsync(key, cancellation, std::move(done));
-    return;
-  }
   std::shared_ptr<WorkerCache> workers;
   std::shared_ptr<EdgeLog> log;
+  Status aborted;
   {
     MutexLock lock(&mu_);
     workers = workers_;
     log = log_;
-    if (s.ok()) s = aborted_;
+    aborted = aborted_;
   }
+  // The session's name of this task, not the task's own.
+  if (s.ok() && task == (workers == nullptr ? task_ : workers->local_name())) {
+    local_->RecvAsync(key, cancellation, std::move(done));
+    return;
+  }
+  s.Update(aborted);
   WorkerInterface* from = nullptr;
   if (s.ok() && workers == nullptr) {
     s = errors::Internal("step ", step_id_, " knows no other tasks");

@@ -6,7 +6,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cstring>
 #include <deque>
+#include <set>
 #include <thread>
 
 #include "absl/strings/match.h"
@@ -42,6 +44,15 @@ struct Meeting {
     MutexLock lock(&mu);
     client = std::this_thread::get_id();
     client_has_left = met = false;
+  }
+  // Until so many are inside.
+  void WaitFor(int n) {
+    const absl::Time end = Now() + kDeadline;
+    MutexLock lock(&mu);
+    while (inside != n && Now() < end) {
+      changed.WaitWithTimeout(&mu, absl::Milliseconds(100));
+    }
+    EXPECT_EQ(inside, n);
   }
 };
 
@@ -375,6 +386,53 @@ TEST_P(TasksTest, StepsHaveTheThreadsOfTheirPoolAndOneMore) {
   }
 }
 
+// The caller of a partial run waits for some tensors of a step that goes on.
+TEST_P(TasksTest, NoKernelKeepsAPartialRunsCaller) {
+  Start(2);
+  for (const int task : {0, 1}) {
+    const Endpoint a = {On(task, StrCat("a", task), "TasksTestMeet"), 0};
+    const Endpoint b = {On(task, StrCat("b", task), "TasksTestMeet"), 0};
+    const Endpoint quick =
+        ConstOn(task, StrCat("quick", task), Tensor::Scalar<float>(3));
+    const auto session = NewClient();
+    Meeting* const m = Meeting::Get();
+    m->Begin();
+    std::string handle;
+    ASSERT_EQ(MoveTo(session->PRunSetup({}, {quick, a}, {}), &handle),
+              OkStatus());
+    std::vector<Tensor> out;
+    ASSERT_EQ(session->PRun(handle, {}, {}, {quick}, &out), OkStatus());
+    EXPECT_EQ(out[0].scalar<float>(), 3);
+    m->WaitFor(1);  // it has not ended, and the call has
+    ASSERT_EQ(session->Run({}, {b.node->name() + ":0"}, {}, &out), OkStatus());
+    EXPECT_TRUE(out[0].scalar<bool>());
+    ASSERT_EQ(session->PRun(handle, {}, {}, {a}, &out), OkStatus());
+    EXPECT_TRUE(out[0].scalar<bool>());
+  }
+}
+
+TEST_P(TasksTest, OptionsOfPartialRuns) {
+  Start(2);
+  Placeholder(graph_.get(), "x", DT_FLOAT);
+  const Endpoint x = {graph_->FindNode("x"), 0};
+  const Endpoint y = {On(1, "y", "Neg", {x}), 0};
+  const auto session = NewClient();
+  std::string handle;
+  ASSERT_EQ(MoveTo(session->PRunSetup({x}, {y}, {}), &handle), OkStatus());
+  const Tensor one = Tensor::Scalar<float>(1);
+  std::vector<Tensor> out;
+  pb::RunOptions budget, watched;
+  budget.mutable_headrace()->set_memory_budget_bytes(1000);
+  watched.mutable_debug_options()->add_debug_tensor_watch_opts();
+  Status s = session->PRun(handle, budget, {{x, one}}, {y}, &out);
+  EXPECT_TRUE(errors::IsInvalidArgument(s)) << s;
+  s = session->PRun(handle, watched, {{x, one}}, {y}, &out);
+  EXPECT_TRUE(errors::IsUnimplemented(s)) << s;
+  // Nothing has happened yet.
+  ASSERT_EQ(session->PRun(handle, {}, {{x, one}}, {y}, &out), OkStatus());
+  EXPECT_EQ(out[0].scalar<float>(), -1);
+}
+
 // What a session's config and a run's options ask, on tasks of its cluster.
 TEST_P(TasksTest, SettingsOfHeadraceReachTheTasks) {
   Start(2);
@@ -433,6 +491,124 @@ TEST_P(TasksTest, SettingsOfHeadraceReachTheTasks) {
   config.mutable_headrace()->set_conv_cache("/tmp/choices");
   s = run(config, {}, &plain, nullptr);
   EXPECT_TRUE(errors::IsUnimplemented(s)) << s;
+}
+
+// Servers that know nothing of each other are the tasks of a session's cluster.
+class BroughtClusterTest : public TasksTest {
+ protected:
+  void SetUp() override {
+    for (int i = 0; i < 3; ++i) {
+      servers_.emplace_back();
+      ASSERT_EQ(MoveTo(NewTaskServer(LocalServer()), &servers_.back()),
+                OkStatus());
+      ASSERT_EQ(servers_.back()->Start(), OkStatus());
+    }
+  }
+  // /job:worker/task:i is the server `at[i]`. The master is known by the
+  // client's target.
+  pb::ConfigProto Bring(const std::vector<int>& at, int master = 0) {
+    pb::ConfigProto config;
+    pb::JobDef* const job = config.mutable_cluster_def()->add_job();
+    job->set_name("worker");
+    for (size_t i = 0; i < at.size(); ++i) {
+      std::string address = servers_[at[i]]->target().substr(strlen("grpc://"));
+      if (GetParam() == kFar && at[i] != master) {
+        address.replace(0, strlen("localhost"), "127.0.0.1");
+      }
+      (*job->mutable_tasks())[static_cast<int>(i)] = address;
+    }
+    return config;
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Ways, BroughtClusterTest,
+                         ::testing::Values(kNear, kFar));
+
+TEST_P(BroughtClusterTest, AStepCrossesItsTasks) {
+  AddSum(3);
+  pb::RunOptions options;
+  options.set_trace_level(pb::RunOptions::FULL_TRACE);
+  for (const int master : {0, 2}) {
+    const auto session = NewClient(Bring({1, 2, 0}, master), master);
+    std::vector<Tensor> out;
+    pb::RunMetadata metadata;
+    for (int i = 0; i < 2; ++i) {
+      ASSERT_EQ(session->Run(options, {}, {"sum:0"}, {}, &out, &metadata),
+                OkStatus());
+      EXPECT_EQ(out[0].scalar<float>(), 6);
+    }
+    std::set<std::string> wanted, got, ran;
+    for (int i = 0; i < 3; ++i) {
+      wanted.insert(StrCat("/job:worker/replica:0/task:", i, "/device:CPU:0"));
+    }
+    for (const Device* d : session->ListDevices()) got.insert(d->name());
+    for (const auto& d : metadata.step_stats().dev_stats()) {
+      ran.insert(d.device());
+    }
+    EXPECT_EQ(got, wanted);
+    EXPECT_EQ(ran, wanted);
+  }
+}
+
+// Each session has its own variables, whatever it calls the task.
+TEST_P(BroughtClusterTest, SessionsShareNoState) {
+  const Endpoint v = {
+      On(0, "v", "VariableV2", {},
+         {{"dtype", DT_FLOAT}, {"shape", PartialTensorShape({})}}),
+      0};
+  On(0, "init", "Assign", {v, ConstOn(0, "one", Tensor::Scalar<float>(1))});
+  On(1, "there", "Neg", {v});
+  const auto first = NewClient(Bring({0, 1})), same = NewClient(Bring({0, 1})),
+             other = NewClient(Bring({1, 0}));
+  ASSERT_EQ(first->Run({}, {}, {"init"}, nullptr), OkStatus());
+  std::vector<Tensor> out;
+  ASSERT_EQ(first->Run({}, {"there:0"}, {}, &out), OkStatus());
+  EXPECT_EQ(out[0].scalar<float>(), -1);
+  for (const auto& session : {same.get(), other.get()}) {
+    const Status s = session->Run({}, {"there:0"}, {}, &out);
+    EXPECT_TRUE(errors::IsFailedPrecondition(s)) << s;
+    EXPECT_TRUE(absl::StrContains(s.message(), "uninitialized value v")) << s;
+  }
+}
+
+TEST_P(BroughtClusterTest, IsRefused) {
+  AddSum(1);
+  On(0, "reduce", "CollectiveReduce", {{graph_->FindNode("addend0"), 0}},
+     {{"group_size", int64_t{1}},
+      {"group_key", int64_t{1}},
+      {"instance_key", int64_t{1}},
+      {"merge_op", std::string("Add")},
+      {"final_op", std::string("Id")},
+      {"subdiv_offsets", std::vector<int64_t>{0}}});
+  pb::ConfigProto twice = Bring({0});
+  (*twice.mutable_cluster_def()->mutable_job(0)->mutable_tasks())[1] =
+      twice.cluster_def().job(0).tasks().at(0);
+  pb::ConfigProto malformed = Bring({0});
+  malformed.mutable_cluster_def()->mutable_job(0)->set_name("a/b");
+  pb::ConfigProto shares = Bring({0});
+  shares.mutable_experimental()
+      ->set_share_session_state_in_clusterspec_propagation(true);
+  const struct {
+    pb::ConfigProto config;
+    const char* fetch;
+    absl::StatusCode code;
+    const char* words;
+  } cases[] = {
+      {Bring({1, 2}), "sum:0", absl::StatusCode::kInvalidArgument,
+       "the master (current machine) is not included"},
+      {twice, "sum:0", absl::StatusCode::kInvalidArgument, "have one address"},
+      {malformed, "sum:0", absl::StatusCode::kInvalidArgument,
+       "is no name of a job"},
+      {Bring({0}), "reduce:0", absl::StatusCode::kUnimplemented,
+       "collective ops"},
+      {shares, "sum:0", absl::StatusCode::kUnimplemented,
+       "cannot share it with a session"},
+  };
+  for (const auto& c : cases) {
+    std::vector<Tensor> out;
+    const Status s = NewClient(c.config)->Run({}, {c.fetch}, {}, &out);
+    EXPECT_EQ(s.code(), c.code) << s;
+    EXPECT_TRUE(absl::StrContains(s.message(), c.words)) << s;
+  }
 }
 
 // The options of a callable are those of its runs.

@@ -9,11 +9,11 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/strip.h"
 #include "base/exceptions.h"
 #include "base/log.h"
 #include "base/thread_pool.h"
 #include "base/waiting_threads.h"
-#include "distributed/cluster_devices.h"
 #include "framework/op/tensor_proto.h"
 #include "google/protobuf/unknown_field_set.h"
 #include "headrace/clock.h"
@@ -49,6 +49,13 @@ Status SetTransport(const std::string& task, TaskCollectives* collectives) {
   const char* const name = std::getenv(kCollectives);
   if (name == nullptr || *name == 0 || name == absl::string_view("grpc")) {
     return OkStatus();
+  }
+  if (name == absl::string_view("nccl")) {
+    return errors::Unimplemented(
+        kCollectives,
+        "=nccl: collective ops over NCCL are not supported; they "
+        "go over gRPC, or over MPI (",
+        kCollectives, "=mpi)");
   }
   if (name != absl::string_view("mpi")) {
     return errors::InvalidArgument(kCollectives, " is '", name,
@@ -96,6 +103,18 @@ StatusOr<std::string> GroupLeader(const std::string& task,
     first = t.name;
   }
   return first;
+}
+
+// A pool has one thread less than its work may take: that of who waits. Where
+// that is a thread of the pool or of gRPC, or waits for a part of the step
+// only, another one stands in for it if there are kernels that take long.
+void StartOnAWaitingThread(const std::shared_ptr<GraphRun>& run,
+                           std::function<void(const Status&)> end) {
+  if (run->may_run_long() &&
+      StartWaitingThread([run, end] { run->StartAndHelp(end); })) {
+    return;
+  }
+  run->Start(nullptr, std::move(end));
 }
 
 // Receives `keys` from a rendezvous. Calls `done` when all are there and its
@@ -199,7 +218,7 @@ StatusOr<std::unique_ptr<Worker>> Worker::Create(
   }
   HR_ASSIGN_OR_RETURN(std::string leader, GroupLeader(task, cluster, config));
   w->collectives_ = MakeRef<TaskCollectives>(task, std::move(leader));
-  HR_RETURN_IF_ERROR(w->MakeDevices(config, &w->resources_->devices));
+  HR_RETURN_IF_ERROR(w->MakeDevices(task, &w->resources_->devices));
   std::map<std::string, uint64_t> incarnations;
   for (const auto& d : w->resources_->devices) {
     w->devices_.push_back(d.get());
@@ -329,20 +348,21 @@ void Worker::Shutdown() {
   if (legacy != nullptr) legacy->Clear();
 }
 
-Status Worker::MakeDevices(const pb::ConfigProto& config,
+Status Worker::MakeDevices(const std::string& task,
                            std::vector<std::unique_ptr<Device>>* out) const {
   SessionOptions options;
-  HR_RETURN_IF_ERROR(SessionOptions::FromConfig(config, &options));
+  HR_RETURN_IF_ERROR(SessionOptions::FromConfig(config_, &options));
   DeviceOptions devices;
   devices.counts = options.device_counts;
   devices.gpu = options.gpu;
-  devices.name_prefix = task_;
+  devices.name_prefix = task;
   devices.pool =
       resources_->intra ? resources_->intra.get() : ThreadPool::Global();
   HR_RETURN_IF_ERROR(DeviceFactories::CreateDevices(devices, out));
   for (const auto& d : *out) {
     ShareWith(d.get(), session_tensors_);
-    ShareWith<CollectiveExecutor>(d.get(), collectives_);
+    // Groups are of tasks as the server's cluster names them.
+    if (task == task_) ShareWith<CollectiveExecutor>(d.get(), collectives_);
     ShareWith(d.get(), tuner_);
   }
   return OkStatus();
@@ -374,17 +394,29 @@ Status Worker::MakeSession(const pb::CreateWorkerSessionRequest& request) {
   std::shared_ptr<WorkerCache> workers = workers_;
   if (request.server_def().cluster().job_size() > 0) {
     const pb::ServerDef& def = request.server_def();
-    if (TaskName(def.job_name(), def.task_index()) != task_) {
-      return NotOfCluster(task_, TaskName(def.job_name(), def.task_index()));
-    }
     HR_ASSIGN_OR_RETURN(ClusterSpec spec,
                         ClusterSpec::FromProto(def.cluster()));
-    workers = std::make_shared<WorkerCache>(std::move(spec), task_, this);
+    std::string name = TaskName(def.job_name(), def.task_index());
+    if (spec.Find(name) == nullptr) {
+      return errors::InvalidArgument(
+          "CreateWorkerSession: server_def: the cluster has no ", name);
+    }
+    if (name != task_ && !request.isolate_session_state()) {
+      return errors::Unimplemented(
+          "CreateWorkerSession: ", task_,
+          " keeps its state under this name, "
+          "and cannot share it with a session that calls it ",
+          name,
+          " (ConfigProto.cluster_def with experimental."
+          "share_session_state_in_clusterspec_propagation)");
+    }
+    workers =
+        std::make_shared<WorkerCache>(std::move(spec), std::move(name), this);
   }
   std::vector<std::unique_ptr<Device>> owned;
   std::vector<Device*> devices = devices_;
   if (request.isolate_session_state()) {
-    HR_RETURN_IF_ERROR(MakeDevices(config_, &owned));
+    HR_RETURN_IF_ERROR(MakeDevices(workers->local_name(), &owned));
     devices.clear();
     for (const auto& d : owned) devices.push_back(d.get());
   }
@@ -513,6 +545,16 @@ Status Worker::BeginRun(const CallOptions&, const RunGraphCall& call,
   return OkStatus();
 }
 
+bool Worker::OnlyHandsOut(const pb::RunGraphRequest& request) {
+  std::shared_ptr<WorkerSession> session;
+  std::shared_ptr<RegisteredGraph> graph;
+  return FindSession(request.session_handle(),
+                     request.create_worker_session_called(), &session)
+             .ok() &&
+         session->Find(request.graph_handle(), &graph).ok() &&
+         graph->only_hands_out;
+}
+
 void Worker::RunGraph(const CallOptions& options, RunGraphCall call,
                       RunGraphResult* result, StatusCallback done) {
   Status s = request_ids_.Check("RunGraph", call.header.request_id());
@@ -591,13 +633,9 @@ void Worker::RunWhole(const CallOptions& options, std::shared_ptr<GraphRun> run,
         }
         collector->Release();
       };
-  // A pool has one thread less than its work may take: the caller's. Where the
-  // caller is a thread of the pool or of gRPC, another one stands in for it.
-  if (options.group == nullptr && run->may_run_long() &&
-      StartWaitingThread([run, end] { run->StartAndHelp(end); })) {
-    return;
-  }
-  run->Start(options.group, std::move(end));
+  if (options.group != nullptr)
+    return run->Start(options.group, std::move(end));
+  StartOnAWaitingThread(run, std::move(end));
 }
 
 void Worker::RunPartial(const CallOptions& options, RunGraphCall call,
@@ -639,7 +677,7 @@ void Worker::RunPartial(const CallOptions& options, RunGraphCall call,
     return done(s);
   }
   if (begins) {
-    run->Start(nullptr, [step](const Status& s) {
+    StartOnAWaitingThread(run, [step](const Status& s) {
       std::vector<std::function<void()>> next;
       {
         MutexLock lock(&step->mu);
@@ -758,10 +796,23 @@ void Worker::CleanupAll(const CallOptions&,
 
 Status Worker::CheckIncarnation(absl::string_view method,
                                 absl::string_view device,
-                                uint64_t incarnation) const {
-  const auto found =
-      std::find_if(devices_.begin(), devices_.end(),
-                   [&](const Device* d) { return d->name() == device; });
+                                uint64_t incarnation) {
+  const auto find = [&](const std::string& task) {
+    return std::find_if(devices_.begin(), devices_.end(), [&](Device* d) {
+      absl::string_view rest = device;
+      return absl::ConsumePrefix(&rest, task) &&
+             absl::EndsWith(d->name(), rest) &&
+             d->name().size() == task_.size() + rest.size();
+    });
+  };
+  auto found = find(task_);
+  if (found == devices_.end()) {
+    MutexLock lock(&mu_);
+    for (const auto& [handle, session] : sessions_) {
+      found = find(session->workers()->local_name());
+      if (found != devices_.end()) break;
+    }
+  }
   if (found == devices_.end()) {
     return errors::InvalidArgument(method, ": ", task_, " has no device '",
                                    device, "'");
@@ -880,6 +931,15 @@ void Worker::GetStepSequence(const CallOptions&,
   done(collectives_->GetStepSequence(request, response));
 }
 
+std::vector<std::shared_ptr<WorkerCache>> Worker::Clusters() {
+  std::vector<std::shared_ptr<WorkerCache>> clusters{workers_};
+  MutexLock lock(&mu_);
+  for (const auto& [handle, session] : sessions_) {
+    if (session->workers() != workers_) clusters.push_back(session->workers());
+  }
+  return clusters;
+}
+
 void Worker::DescribeRuns(pb::TaskWaitsResponse* out) {
   std::vector<std::shared_ptr<GraphRun>> runs;
   {
@@ -904,12 +964,13 @@ void Worker::DescribeWaits(const CallOptions&,
                            StatusCallback done) {
   DescribeRuns(response->add_task());
   if (!request.whole_cluster()) return done(OkStatus());
-  // One answer a task, in the order of the cluster.
+  // One answer a task, in the order of the clusters.
   struct Answers {
     Mutex mu;
     size_t left GUARDED_BY(mu) = 0;
     std::deque<pb::DescribeWaitsResponse> responses;
     std::vector<std::string> tasks;
+    std::vector<std::shared_ptr<WorkerCache>> clusters;  // of each
     pb::DescribeWaitsResponse* all = nullptr;
     StatusCallback done;
 
@@ -936,10 +997,15 @@ void Worker::DescribeWaits(const CallOptions&,
   auto answers = std::make_shared<Answers>();
   answers->all = response;
   answers->done = std::move(done);
-  for (const ClusterSpec::Task& t : workers_->spec().tasks()) {
-    if (t.name == task_) continue;
-    answers->tasks.push_back(t.name);
-    answers->responses.emplace_back();
+  std::set<std::string> addresses;
+  for (const std::shared_ptr<WorkerCache>& cluster : Clusters()) {
+    for (const ClusterSpec::Task& t : cluster->spec().tasks()) {
+      if (t.name == cluster->local_name()) continue;
+      if (!addresses.insert(t.address).second) continue;
+      answers->tasks.push_back(t.name);
+      answers->clusters.push_back(cluster);
+      answers->responses.emplace_back();
+    }
   }
   {
     MutexLock lock(&answers->mu);
@@ -947,7 +1013,8 @@ void Worker::DescribeWaits(const CallOptions&,
   }
   for (size_t i = 0; i < answers->tasks.size(); ++i) {
     WorkerInterface* worker = nullptr;
-    const Status s = MoveTo(workers_->Find(answers->tasks[i]), &worker);
+    const Status s =
+        MoveTo(answers->clusters[i]->Find(answers->tasks[i]), &worker);
     if (!s.ok()) {
       answers->End(i, s);
       answers->Release();

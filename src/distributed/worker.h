@@ -98,6 +98,9 @@ class Worker : public WorkerInterface {
                      pb::DescribeWaitsResponse* response,
                      StatusCallback done) override;
 
+  // The graph of this RunGraph computes nothing: it sends and receives values
+  // that are there, such as variables.
+  bool OnlyHandsOut(const pb::RunGraphRequest& request);
   // RecvBuf without a copy: the bytes are alive as long as their owner.
   void TakeBuf(const CallOptions& options, const pb::RecvBufRequest& request,
                LocalCollectives::TakeCallback done);
@@ -117,7 +120,8 @@ class Worker : public WorkerInterface {
   };
 
   explicit Worker(std::string task);
-  Status MakeDevices(const pb::ConfigProto& config,
+  // With names of `task`, which a session may call this one.
+  Status MakeDevices(const std::string& task,
                      std::vector<std::unique_ptr<Device>>* out) const;
   Status FindSession(const std::string& handle, bool created,
                      std::shared_ptr<WorkerSession>* out);
@@ -129,8 +133,9 @@ class Worker : public WorkerInterface {
                 StatusCallback done);
   void RunPartial(const CallOptions& options, RunGraphCall call,
                   RunGraphResult* result, StatusCallback done);
+  // `device` is as this task's own cluster or that of a session names it.
   Status CheckIncarnation(absl::string_view method, absl::string_view device,
-                          uint64_t incarnation) const;
+                          uint64_t incarnation);
   // Ends sessions, and graphs and steps of masters that create no sessions,
   // that no master has named for twice the limit's time: it is gone.
   void EndIdle();
@@ -141,6 +146,8 @@ class Worker : public WorkerInterface {
   std::vector<int64_t> FindIdlePartialSteps(
       absl::Time before,
       const std::vector<std::shared_ptr<WorkerSession>>& ended);
+  // The server's, and those that sessions brought.
+  std::vector<std::shared_ptr<WorkerCache>> Clusters();
   void DescribeRuns(pb::TaskWaitsResponse* out);
 
   const std::string task_;

@@ -73,6 +73,17 @@ absl::flat_hash_set<std::string> DisabledPasses(
   return std::move(options.disabled_passes);
 }
 
+bool OnlyHandsOut(const Graph& graph) {
+  constexpr int kFew = 1000;
+  static const auto* const kOps = new absl::flat_hash_set<std::string>{
+      "_Recv", "_Send",      "Const",       "Identity",
+      "NoOp",  "VariableV2", "VarHandleOp", "ReadVariableOp"};
+  bool only = graph.num_nodes() <= kFew;
+  graph.ForEachNode(
+      [&](const Node* n) { only &= kOps->contains(n->type_string()); });
+  return only;
+}
+
 // The smaller one of two limits, of which 0 is none.
 int64_t Smaller(int64_t a, int64_t b) {
   return a == 0 || b == 0 ? a + b : std::min(a, b);
@@ -187,6 +198,7 @@ Status WorkerSession::Register(const std::string& handle,
           return kernels_.FindOrCreate(part.device, n, kernel);
         },
         &part.executor));
+    made->only_hands_out &= OnlyHandsOut(*part.graph);
     made->parts.push_back(std::move(part));
   }
   MutexLock lock(&mu_);

@@ -104,6 +104,7 @@ class RegisteredGraph {
   int64_t memory_budget = 0;  // of the session's settings; 0: none
   std::vector<Part> parts;
   std::vector<GraphPassReport> passes;  // of each part
+  bool only_hands_out = true;           // see Worker::OnlyHandsOut
 
   LastUse used;
 };

@@ -107,6 +107,11 @@ Status SessionOptions::FromConfig(const pb::ConfigProto& config,
         CheckThreads("session_inter_op_thread_pool", p.num_threads()));
     o.inter_op_pools.push_back({p.num_threads(), p.global_name()});
   }
+  if (config.experimental().collective_nccl()) {
+    return errors::Unimplemented(
+        "ConfigProto.experimental.collective_nccl: collective ops over NCCL "
+        "are not supported; without it they go over gRPC or MPI");
+  }
   o.gpu.memory_fraction =
       config.gpu_options().per_process_gpu_memory_fraction();
   o.gpu.allow_growth = config.gpu_options().allow_growth();

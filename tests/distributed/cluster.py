@@ -47,12 +47,22 @@ def free_ports(n):
             s.close()
 
 
+def bringing(spec, **fields):
+    """CONFIG of a session that brings a cluster."""
+    config = tf.ConfigProto(cluster_def=tf.train.ClusterSpec(
+        spec).as_cluster_def(), **fields)
+    config.MergeFrom(CONFIG)
+    return config
+
+
 class Cluster:
     """`jobs`: from name to number of tasks. `oracle`: from (job, task) to an
-    interpreter with TensorFlow, whose server that task is."""
+    interpreter with TensorFlow, whose server that task is. With `alone` no
+    server is told of the others: sessions bring the cluster (`config`)."""
 
-    def __init__(self, jobs, oracle=None, start=None):
+    def __init__(self, jobs, oracle=None, start=None, alone=False):
         self._oracle = oracle or {}
+        self._alone = alone
         ports = iter(free_ports(sum(jobs.values())))
         self.spec = {job: ["localhost:%d" % next(ports) for _ in range(n)]
                      for job, n in jobs.items()}
@@ -70,10 +80,12 @@ class Cluster:
     def _launch(self, job, task):
         python = self._oracle.get((job, task))
         environment = dict(os.environ, TF_CPP_MIN_LOG_LEVEL="2")
+        told = (self.spec, job, task)
+        if self._alone:
+            told = ({"alone": [self.spec[job][task]]}, "alone", 0)
         self._processes[job, task] = subprocess.Popen(
             [python or sys.executable, "-c",
-             _ORACLE_SERVER if python else _SERVER, repr(self.spec), job,
-             str(task)],
+             _ORACLE_SERVER if python else _SERVER] + [str(t) for t in told],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL if python else None, env=environment)
 
@@ -100,6 +112,10 @@ class Cluster:
         process.kill()
         process.wait(10)
         process.stdout.close()
+
+    def config(self, **fields):
+        """Of a session that brings the cluster."""
+        return bringing(self.spec, **fields)
 
     def target(self, job, task=0):
         return "grpc://" + self.spec[job][task]

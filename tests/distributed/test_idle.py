@@ -6,7 +6,7 @@ import time
 import pytest
 
 import headrace as tf
-from cluster import CONFIG, Cluster, free_ports
+from cluster import Cluster, free_ports
 
 # Ends without closing its session.
 CLIENT = """
@@ -56,16 +56,3 @@ def test_a_wait_for_a_master_is_said():
     assert ("still waiting for the master at localhost:%d since " % port
             in run.stderr)
     assert "DeadlineExceededError" in run.stderr
-
-
-def test_a_server_becomes_no_task_of_another_cluster():
-    alone = [tf.train.Server.create_local_server() for _ in range(2)]
-    config = tf.ConfigProto()
-    config.CopyFrom(CONFIG)
-    config.cluster_def.CopyFrom(tf.train.ClusterSpec(
-        {"worker": [s.target[len("grpc://"):] for s in alone]}
-    ).as_cluster_def())
-    with tf.Session(alone[0].target, config=config) as s:
-        with pytest.raises(tf.errors.UnimplementedError,
-                           match="ConfigProto.cluster_def .*/job:local"):
-            s.run(tf.constant(1))

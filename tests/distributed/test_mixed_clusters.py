@@ -1,5 +1,5 @@
 """TensorFlow's clients on our servers, our client on TensorFlow's servers, and
-clusters with both."""
+clusters with both, whose servers know the cluster or get it from the session."""
 import json
 import subprocess
 import sys
@@ -44,6 +44,9 @@ with tf.device("/job:worker/task:0"):
 chosen = tf.cond(x[0, 0] > 0, lambda: w * 2, lambda: -w)
 out = {}
 config = tf.ConfigProto(operation_timeout_in_ms=30000)
+if len(sys.argv) > 3:
+    config.cluster_def.CopyFrom(
+        tf.train.ClusterSpec(eval(sys.argv[3])).as_cluster_def())
 with tf.Session(sys.argv[2], config=config) as s:
     s.run(tf.global_variables_initializer())
     feed = {x: [[1., 2.], [3., 4.]]}
@@ -65,10 +68,10 @@ print("RESULT", json.dumps(out))
 """
 
 
-def run(python, kind, target):
-    done = subprocess.run([python, "-c", PROGRAM, kind, target], timeout=180,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          text=True)
+def run(python, kind, target, *spec):
+    done = subprocess.run([python, "-c", PROGRAM, kind, target, *spec],
+                          timeout=180, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True)
     lines = [l for l in done.stdout.splitlines() if l.startswith("RESULT ")]
     assert lines, done.stderr[-3000:]
     return json.loads(lines[0][len("RESULT "):])
@@ -83,18 +86,19 @@ def check(got, wanted):
 
 
 # Who serves, and who asks; "ours" and "theirs".
+@pytest.mark.parametrize("alone", [False, True], ids=["told", "brought"])
 @pytest.mark.parametrize("oracle", ORACLES)
 @pytest.mark.parametrize("ps, worker, client", [
     ("ours", "ours", "theirs"), ("theirs", "theirs", "ours"),
     ("ours", "theirs", "theirs"), ("theirs", "ours", "theirs"),
     ("ours", "theirs", "ours"), ("theirs", "ours", "ours")])
-def test_clusters(oracle, ps, worker, client):
-
+def test_clusters(oracle, ps, worker, client, alone):
     with Cluster({"ps": 1, "worker": 1}) as ours:
         wanted = run(sys.executable, "headrace", ours.target("worker"))
     servers = {(job, 0): oracle for job, who in (("ps", ps), ("worker", worker))
                if who == "theirs"}
-    with Cluster({"ps": 1, "worker": 1}, oracle=servers) as mixed:
+    with Cluster({"ps": 1, "worker": 1}, oracle=servers, alone=alone) as mixed:
         got = run(*((sys.executable, "headrace") if client == "ours"
-                    else (oracle, "tensorflow")), mixed.target("worker"))
+                    else (oracle, "tensorflow")), mixed.target("worker"),
+                  *([repr(mixed.spec)] if alone else []))
     check(got, wanted)

@@ -81,6 +81,20 @@ def test_an_unknown_way_is_refused():
     assert "InvalidArgumentError: HEADRACE_COLLECTIVES is 'pigeons'" in run.stderr
 
 
+def test_nccl_is_not_supported():
+    run = start_server("nccl")
+    assert run.returncode == 1
+    assert ("UnimplementedError: HEADRACE_COLLECTIVES=nccl: collective ops over "
+            "NCCL are not supported" in run.stderr)
+    config = tf.ConfigProto()
+    config.experimental.collective_nccl = True
+    for make in (lambda: tf.Session(config=config),
+                 lambda: tf.train.Server.create_local_server(config=config)):
+        with pytest.raises(tf.errors.UnimplementedError,
+                           match="collective_nccl: collective ops over NCCL"):
+            make()
+
+
 @pytest.mark.skipif(LIBRARY.exists(), reason="there is libheadrace_mpi.so")
 def test_without_mpi_the_error_names_the_library():
     run = start_server("mpi")

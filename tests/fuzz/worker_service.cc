@@ -77,6 +77,13 @@ std::string RealRequest(uint32_t kind, const Task& t, fuzz::Choices* in) {
       pb::CreateWorkerSessionRequest r;
       r.set_session_handle("s");
       r.set_isolate_session_state(in->OneIn(2));
+      if (in->OneIn(4)) {
+        pb::ServerDef* const def = r.mutable_server_def();
+        def->set_job_name("brought");
+        pb::JobDef* const job = def->mutable_cluster()->add_job();
+        job->set_name("brought");
+        (*job->mutable_tasks())[0] = "localhost:1";
+      }
       return r.SerializeAsString();
     }
     case 2: {
