@@ -487,6 +487,20 @@ NAMES = {
             DecoupledWeightDecayExtension LazyAdamOptimizer
             MomentumWOptimizer MovingAverageOptimizer NadamOptimizer
             PowerSignOptimizer extend_with_decoupled_weight_decay""",
+        "training.averaging_optimizers": """
+            AGNCustomGetter AGNOptimizer ElasticAverageCustomGetter
+            ElasticAverageOptimizer ModelAverageCustomGetter
+            ModelAverageOptimizer""",
+        "training.external_optimizer": """
+            ExternalOptimizerInterface ScipyOptimizerInterface""",
+        "training.further_optimizers": """
+            AdamGSOptimizer LARSOptimizer LazyAdamGSOptimizer
+            RegAdagradOptimizer""",
+        "training.ggt": "GGTOptimizer",
+        "training.optimizer_wrappers": """
+            DropStaleGradientOptimizer MultitaskOptimizerWrapper
+            VariableClippingOptimizer clip_gradients_by_global_norm""",
+        "training.shampoo": "ShampooOptimizer",
     },
     "contrib.predictor": {
         "saved_model.predictor": "from_saved_model",

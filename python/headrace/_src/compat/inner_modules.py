@@ -43,6 +43,9 @@ _NEW_COLUMNS = {
 }
 
 NAMES = {
+    "contrib.opt.python.training.matrix_functions": {
+        "training.shampoo": "matrix_inverse_pth_root matrix_square_root",
+    },
     "contrib.rnn.python.ops.core_rnn_cell": {
         "compat.linear": "_Linear=Linear _linear=linear",
     },
