@@ -152,6 +152,12 @@ NAMES = {
     "python.client.timeline": {
         "compat.clients": "Timeline",
     },
+    "python.data.experimental.ops.readers": {
+        "data.files": "CsvDataset",
+        "data.reading": """
+            SqlDataset make_batched_features_dataset make_csv_dataset
+            make_tf_record_dataset""",
+    },
     "python.data.kernel_tests.test_base": {
         "compat.dataset_test_case": """
             DatasetTestBase default_test_combinations""",

@@ -7,7 +7,7 @@ from headrace._src.math import linalg_ops as _linalg
 from headrace._src.ops import array_ops as _array
 from headrace._src.ops import math_ops as _math
 from headrace._src.training.contrib_optimizers import LazyAdamOptimizer
-from headrace._src.training.optimizer import OpUpdates, Optimizer, _cast
+from headrace._src.training.optimizer import Optimizer, _cast
 from headrace._src.training.optimizers import (
     AdagradOptimizer, AdamOptimizer, MomentumOptimizer)
 
