@@ -991,7 +991,7 @@ NAMES = {
             SeparableConvolution2D=SeparableConv2D""",
         "layers.core": """
             Activation Add Concatenate Dense Dropout Embedding Flatten Lambda
-            LeakyReLU Multiply PReLU Permute ReLU RepeatVector Reshape Softmax
+            LeakyReLU Masking Multiply PReLU Permute ReLU RepeatVector Reshape Softmax
             ZeroPadding1D ZeroPadding2D ZeroPadding3D""",
         "layers.engine": "Layer",
         "layers.input_spec": "InputSpec",

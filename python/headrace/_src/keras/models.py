@@ -15,6 +15,7 @@ class InputLayer(Layer):
     """A placeholder, or the tensor `input_tensor`, as the start of a model."""
 
     _zero_based = False
+    _masks_pass = True
 
     def __init__(self, input_shape=None, batch_size=None, dtype=None,
                  input_tensor=None, sparse=False, name=None, **kwargs):
@@ -155,6 +156,7 @@ class Model(Training, Layer):
             raise NotImplementedError(
                 "Model %s has neither inputs and outputs nor a `call` of its "
                 "own" % self.name)
+        self._mask_inputs(inputs, mask)
         values = {x.name: v for x, v in zip(nest.flatten(self._given[0]),
                                             nest.flatten(inputs))}
         for layer, before, after in self._steps:
@@ -166,6 +168,17 @@ class Model(Training, Layer):
             for x, value in zip(nest.flatten(after), nest.flatten(results)):
                 values[x.name] = value
         return nest.map_structure(lambda x: values[x.name], self._given[1])
+
+    @staticmethod
+    def _mask_inputs(inputs, masks):
+        if masks is not None:
+            for x, mask in zip(nest.flatten(inputs), nest.flatten(masks)):
+                x._keras_mask = mask
+
+    def compute_mask(self, inputs, mask=None):
+        """The masks that the outputs for these inputs have."""
+        return nest.map_structure(lambda x: getattr(x, "_keras_mask", None),
+                                  self.call(inputs, mask=mask))
 
     def _connect_to(self, x):
         """Calls the model for inputs like the arrays `x`."""
@@ -270,6 +283,7 @@ class Sequential(Model):
             self._given = self._given[0], last
 
     def call(self, inputs, training=None, mask=None):
+        self._mask_inputs(inputs, mask)
         outputs = inputs
         for layer in self._layers:
             options = {}

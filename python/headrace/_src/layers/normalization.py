@@ -48,6 +48,8 @@ class BatchNormalization(Layer):
     offset, for training alone. ValueError for unknown limits, a size that is not
     positive, axis 0 of virtual batches, and these with an adjustment."""
 
+    _masks_pass = True
+
     # Whether a layer that is not trainable never trains, and whether it is an
     # error to ask for `fused` where it cannot be.
     _strict = True
@@ -388,6 +390,8 @@ class BatchNormalization(Layer):
 
 class LayerNormalization(Layer):
     """Each example normalised over `axis`, then times gamma plus beta."""
+
+    _masks_pass = True
 
     def __init__(self, axis=-1, epsilon=0.001, center=True, scale=True,
                  beta_initializer="zeros", gamma_initializer="ones",

@@ -4,7 +4,7 @@ import numpy as np
 from headrace import raw_ops as _raw
 from headrace._src.control.control_flow import while_loop
 from headrace._src.control.tensor_array import TensorArray
-from headrace._src.framework import nest
+from headrace._src.framework import dtypes, nest
 from headrace._src.framework.graph import name_scope
 from headrace._src.framework.tensor import constant, convert_to_tensor
 from headrace._src.framework.tensor_shape import TensorShape
@@ -298,12 +298,28 @@ def _zero_states(cell, inputs):
             for n in as_list(cell.state_size)]
 
 
+def _zero_output(cell, x, states):
+    """The output before the first step of time-major x."""
+    size = getattr(cell, "output_size", None)
+    if size is None:
+        return _array.zeros_like(states[0])
+    zeros = _array.zeros(
+        _array.stack([_array.shape(x)[1], *TensorShape(size).as_list()]),
+        x.dtype.base_dtype)
+    zeros.set_shape([x.get_shape()[1], *TensorShape(size).as_list()])
+    return zeros
+
+
 class RNN(Layer):
     """Runs a cell over the second dimension of [batch, time, ...].
     `return_sequences`: all outputs, not the last alone. `return_state`: the
     last states too. `stateful`: a batch begins with the states that the one
-    before left; the batch size must be known. Masks and `unroll` are not
-    supported; unroll is ignored."""
+    before left; the batch size must be known. `unroll` is ignored.
+
+    Where a mask [batch, time] is False, the states stay as they are and the
+    output is that of the step before, or zeros with `zero_output_for_mask`."""
+
+    _masks_pass = True
 
     def __init__(self, cell, return_sequences=False, return_state=False,
                  go_backwards=False, stateful=False, unroll=False,
@@ -317,6 +333,7 @@ class RNN(Layer):
             raise ValueError("The RNN cell should have an attribute "
                              "`state_size` (tuple of integers, one integer per "
                              "RNN state).")
+        self.zero_output_for_mask = kwargs.pop("zero_output_for_mask", False)
         super().__init__(**kwargs)
         self.cell = cell
         self.return_sequences = return_sequences
@@ -351,9 +368,7 @@ class RNN(Layer):
         return super().__call__(inputs, **kwargs)
 
     def call(self, inputs, mask=None, training=None, initial_state=None):
-        if mask is not None:
-            raise NotImplementedError("%s: masks are not supported"
-                                      % type(self).__name__)
+        mask = self._time_major_mask(mask)
         x = inputs if self.time_major else _swapped(inputs)
         first = x[0]
         if initial_state is not None:
@@ -367,7 +382,7 @@ class RNN(Layer):
                              % (self.name, len(self._sizes()), len(states)))
         if hasattr(self.cell, "_make_masks"):
             self.cell._make_masks(first, training)
-        last, outputs, new = self._loop(x, states)
+        last, outputs, new = self._loop(x, states, mask)
         if hasattr(self.cell, "_masks"):
             self.cell._masks = None
         if self.stateful:
@@ -381,25 +396,65 @@ class RNN(Layer):
                          + [size])
         return [result] + new if self.return_state else result
 
-    def _loop(self, x, states):
+    def compute_mask(self, inputs, mask=None):
+        """That of the inputs, for the outputs of all steps; states have
+        none."""
+        mask = self._one_mask(mask) if self.return_sequences else None
+        return [mask] + [None] * len(self._sizes()) if self.return_state \
+            else mask
+
+    def _time_major_mask(self, mask):
+        """A mask as bools [time, batch], or None."""
+        mask = self._one_mask(mask)
+        if mask is None:
+            return None
+        mask = _math.cast(convert_to_tensor(mask), dtypes.bool_)
+        if mask.get_shape().ndims == 3:
+            mask = _array.squeeze(mask, [-1])
+        return mask if self.time_major else _array.transpose(mask)
+
+    def _masked_step(self, there, before, states, output, new):
+        """(output, states) of a step: where `there` [batch] is False, those of
+        before."""
+        def chosen(a, b):
+            shape = [-1] + [1] * (a.get_shape().ndims - 1)
+            whole = _math.logical_and(_array.reshape(there, shape),
+                                      _array.ones_like(a, dtype=dtypes.bool_))
+            return _array.where(whole, a, b)
+        if self.zero_output_for_mask:
+            before = _array.zeros_like(output)
+        return chosen(output, before), [
+            chosen(a, b) for a, b in zip(new, states)]
+
+    def _loop(self, x, states, mask):
         """(the last output, all outputs, the last states) of time-major x."""
         n = x.get_shape().as_list()[0] or _array.shape(x)[0]
         read = TensorArray(x.dtype.base_dtype, size=n).unstack(
             _raw.ReverseV2(x, [0]) if self.go_backwards else x)
         outputs = TensorArray(x.dtype.base_dtype, size=n)
         shapes = [s.get_shape() for s in states]
+        masks = None if mask is None else TensorArray(
+            mask.dtype, size=n).unstack(
+                _raw.ReverseV2(mask, [0]) if self.go_backwards else mask)
+        # With a mask, the output of the step before.
+        last = [] if masks is None else [_zero_output(self.cell, x, states)]
 
-        def step(t, outputs, *states):
+        def step(t, outputs, last, states):
             value = read.read(t)
             value.set_shape(x.get_shape()[1:])
             output, new = self.cell.call(value, list(states))
             new = nest.flatten(new)
+            if masks is not None:
+                output, new = self._masked_step(
+                    masks.read(t), last[0], states, output, new)
+                output.set_shape(last[0].get_shape())
+                last = [output]
             for s, shape in zip(new, shapes):
                 s.set_shape(shape)
-            return (t + 1, outputs.write(t, output), *new)
+            return t + 1, outputs.write(t, output), last, new
 
-        _, outputs, *states = while_loop(
-            lambda t, *_: t < n, step, (constant(0), outputs, *states),
+        _, outputs, _, states = while_loop(
+            lambda t, *_: t < n, step, (constant(0), outputs, last, states),
             maximum_iterations=n, parallel_iterations=32)
         stacked = outputs.stack()
         return stacked[-1], stacked, states
@@ -437,7 +492,9 @@ class RNN(Layer):
     def _options(self):
         return {key: getattr(self, key) for key in (
             "return_sequences", "return_state", "go_backwards", "stateful",
-            "unroll", "time_major")}
+            "unroll", "time_major")} | (
+                {"zero_output_for_mask": True} if self.zero_output_for_mask
+                else {})
 
 
 def _zeros(*shape):
@@ -461,7 +518,8 @@ class _OfCell(RNN):
                  **kwargs):
         own = {k: kwargs.pop(k) for k in (
             "name", "trainable", "dtype", "input_shape", "batch_input_shape",
-            "input_dim", "input_length", "batch_size", "weights", "dynamic")
+            "input_dim", "input_length", "batch_size", "weights", "dynamic",
+            "zero_output_for_mask")
             if k in kwargs}
         length = own.pop("input_length", None)
         if "input_dim" in own:
@@ -561,7 +619,9 @@ class Wrapper(Layer):
 
 class Bidirectional(Wrapper):
     """A recurrent layer forwards and backwards. `merge_mode`: "concat", "sum",
-    "mul", "ave", or None for both results."""
+    "mul", "ave", or None for both results. Masked steps give zeros."""
+
+    _masks_pass = True
 
     def __init__(self, layer, merge_mode="concat", weights=None,
                  backward_layer=None, **kwargs):
@@ -584,13 +644,26 @@ class Bidirectional(Wrapper):
         self.backward_layer = backward_layer or type(layer).from_config(
             {**config, "name": "backward_" + layer.name,
              "go_backwards": not layer.go_backwards})
+        for one in (self.forward_layer, self.backward_layer):
+            one.zero_output_for_mask = one.return_sequences
         if hasattr(layer, "_batch_input_shape"):
             self._batch_input_shape = layer._batch_input_shape
         del self.layer
 
-    def call(self, inputs, training=None):
-        first = as_list(self.forward_layer(inputs, training=training))
-        second = as_list(self.backward_layer(inputs, training=training))
+    def compute_mask(self, inputs, mask=None):
+        """That of the inputs, for the outputs of all steps; states have
+        none."""
+        mask = self._one_mask(mask) if self.return_sequences else None
+        masks = [mask] if self.merge_mode else [mask, mask]
+        if self.return_state:
+            masks += [None] * 2 * len(self.forward_layer._sizes())
+        return masks if len(masks) > 1 else masks[0]
+
+    def call(self, inputs, training=None, mask=None):
+        first = as_list(self.forward_layer(inputs, training=training,
+                                           mask=mask))
+        second = as_list(self.backward_layer(inputs, training=training,
+                                             mask=mask))
         y, z = first[0], second[0]
         if self.return_sequences:
             z = _raw.ReverseV2(z, [1])
@@ -602,8 +675,18 @@ class Bidirectional(Wrapper):
         return result[0] if len(result) == 1 else result
 
 
+def _flat_steps(x):
+    """[batch, time, ...] as [batch * time, ...]"""
+    flat = _array.reshape(x, _array.concat([[-1], _array.shape(x)[2:]], 0))
+    flat.set_shape([None] + x.get_shape().as_list()[2:])
+    return flat
+
+
 class TimeDistributed(Wrapper):
-    """A layer applied to each step of [batch, time, ...]."""
+    """A layer applied to each step of [batch, time, ...]. A mask [batch, time,
+    ...] is given to it in steps too, if it takes one."""
+
+    _masks_pass = True
 
     def __init__(self, layer, **kwargs):
         super().__init__(layer, **kwargs)
@@ -616,13 +699,32 @@ class TimeDistributed(Wrapper):
             self.layer.built = True
         self.built = True
 
-    def call(self, inputs, training=None):
+    def compute_mask(self, inputs, mask=None):
+        """What the layer makes of the mask of each step; where it makes none,
+        whether anything of a step is there. With a known batch size, the mask
+        as it is."""
+        if inputs.get_shape().as_list()[0]:
+            return mask
+        flat = None if mask is None else _flat_steps(mask)
+        made = self.layer.compute_mask(_flat_steps(inputs), flat)
+        if made is not None:
+            sizes = _array.shape(inputs)[:2]
+            return _array.reshape(
+                made, _array.concat([sizes, _array.shape(made)[1:]], 0))
+        if mask is not None:
+            for _ in range(2, mask.get_shape().ndims):
+                mask = _math.reduce_any(mask, -1)
+        return mask
+
+    def call(self, inputs, training=None, mask=None):
         shape = inputs.get_shape().as_list()
         sizes = _array.shape(inputs)
-        flat = _array.reshape(inputs, _array.concat([[-1], sizes[2:]], 0))
-        flat.set_shape([None] + shape[2:])
+        flat = _flat_steps(inputs)
+        known = self.layer._call_arguments()
         options = {"training": training} if training is not None and (
-            "training" in self.layer._call_arguments()) else {}
+            "training" in known) else {}
+        if mask is not None and "mask" in known:
+            options["mask"] = _flat_steps(mask)
         y = self.layer(flat, **options)
         out = _array.reshape(y, _array.concat(
             [sizes[:2], _array.shape(y)[1:]], 0))

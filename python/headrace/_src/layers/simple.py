@@ -3,7 +3,7 @@ noise, cropping, repetition; and the functions that call them."""
 from headrace import raw_ops as _raw
 from headrace._src.layers import backend
 from headrace._src.layers.core import (
-    Add, Concatenate, Dropout, Multiply, data_format_of)
+    Add, Concatenate, Dropout, Multiply, data_format_of, merged_mask)
 from headrace._src.layers.engine import Layer
 from headrace._src.layers.input_spec import InputSpec
 from headrace._src.ops import array_ops as _array
@@ -12,6 +12,11 @@ from headrace._src.ops import random_ops as _random
 
 
 class _Merge(Layer):
+    _masks_pass = True
+
+    def compute_mask(self, inputs, mask=None):
+        return merged_mask(mask)
+
     def _reduce(self, inputs):
         raise NotImplementedError
 
@@ -98,6 +103,8 @@ def concatenate(inputs, axis=-1, **kwargs):
 class GaussianNoise(Layer):
     """Adds normal noise of standard deviation `stddev` while training."""
 
+    _masks_pass = True
+
     def __init__(self, stddev, **kwargs):
         super().__init__(**kwargs)
         self.stddev = stddev
@@ -145,6 +152,8 @@ class SpatialDropout2D(Dropout):
 class ELU(Layer):
     """x, or alpha * (exp(x) - 1) below 0."""
 
+    _masks_pass = True
+
     def __init__(self, alpha=1.0, **kwargs):
         super().__init__(**kwargs)
         self.alpha = alpha
@@ -160,6 +169,8 @@ class ELU(Layer):
 
 class ThresholdedReLU(Layer):
     """x above theta, 0 elsewhere."""
+
+    _masks_pass = True
 
     def __init__(self, theta=1.0, **kwargs):
         super().__init__(**kwargs)
@@ -189,8 +200,21 @@ class _Global1D(Layer):
 
 
 class GlobalAveragePooling1D(_Global1D):
-    """The mean of each channel over the steps."""
+    """The mean of each channel over the steps, or over those that a mask has."""
     reduce = staticmethod(_math.reduce_mean)
+    _masks_pass = True
+
+    def compute_mask(self, inputs, mask=None):
+        """None: the steps are gone."""
+        return None
+
+    def call(self, inputs, mask=None):
+        if mask is None:
+            return super().call(inputs)
+        axis = 2 if self.data_format == "channels_first" else 1
+        there = _array.expand_dims(_math.cast(mask, inputs.dtype), 3 - axis)
+        return _math.reduce_sum(inputs * there, axis) / _math.reduce_sum(
+            there, axis)
 
 
 class GlobalMaxPooling1D(_Global1D):
