@@ -71,6 +71,24 @@ def test_masks_of_layers():
             layer.compute_mask(x, x._keras_mask)
 
 
+def test_masks_of_calls():
+    x = embedded()
+    layer = L.Dense(2)
+    y = layer(x)
+    assert layer.input_mask is layer.get_input_mask_at(0) is x._keras_mask
+    assert layer.output_mask is layer.get_output_mask_at(0) is y._keras_mask
+    layer(tf.zeros([1, 2]))
+    assert layer.get_output_mask_at(1) is None
+    with pytest.raises(AttributeError, match="multiple inbound nodes"):
+        layer.output_mask
+    with pytest.raises(ValueError, match="input_mask at node 2, but the layer "
+                       "has only 2"):
+        layer.get_input_mask_at(2)
+    both = L.Add()
+    both([x, tf.zeros([2, 3, 2])])
+    assert both.input_mask == [x._keras_mask, None]
+
+
 def test_masks_of_results_and_states():
     x = embedded()
     for made, wanted in (

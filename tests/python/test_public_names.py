@@ -38,7 +38,7 @@ INTERNAL_MODULES = """
     contrib.linear control.contexts data.elements framework.constant_values
     ops.collective_ops distributions.parametric distributions.special_functions
     framework.default_session framework.newer_attrs functions.func_graph
-    functions.function_def keras.training keras.weights_files layers.named layers.windows losses.weights
+    functions.function_def keras.hdf5_files keras.training keras.weights_files layers.named layers.windows losses.weights
     platform.durable slim.inception slim.plain_nets slim.resnets
     training.saver_nodes training.slots
     variables.initial_values variables.partitions variables.records
@@ -86,7 +86,7 @@ INTERNAL = {
     "keras.losses": "huber_loss reduced weighted",
     "keras.metrics": "MeanOfFunction accuracy",
     "layers.backend": "as_sparse choose fix_learning_phase fixed_learning_phase set_manual_initialization graph_state is_keras_tensor is_placeholder known unique_name",
-    "layers.core": "data_format_of",
+    "layers.core": "data_format_of merged_mask",
     "layers.engine": "as_list snake_case",
     "layers.input_spec": "check_inputs",
     "layers.kernel_layer": "KernelLayer",

@@ -199,13 +199,15 @@ class Model(Training, Layer):
         return backend.batch_get_value(self.weights)
 
     def save_weights(self, filepath, overwrite=True, save_format=None):
-        """Writes the weights in TensorFlow's format. NotImplementedError for
-        HDF5."""
+        """Writes the weights in TensorFlow's format or, if `save_format` is "h5"
+        or the path ends with .h5, .hdf5 or .keras, in an HDF5 file. ImportError
+        for HDF5 without h5py, ValueError before there are weights."""
         _files.save(self, str(filepath), overwrite, save_format)
 
     def load_weights(self, filepath, by_name=False):
-        """Reads what save_weights wrote, here or in TensorFlow. ValueError if a
-        weight is missing or has another shape."""
+        """Reads what save_weights wrote, here or in TensorFlow. `by_name`: of an
+        HDF5 file, the layers whose names are the same. ValueError if a weight
+        is missing or has another shape."""
         _files.load(self, str(filepath), by_name)
 
     def summary(self, line_length=None, positions=None, print_fn=None):

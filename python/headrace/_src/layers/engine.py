@@ -49,6 +49,12 @@ def _tensor(value):
         value, (np.ndarray, float, int)) else value
 
 
+def _masks_of(tensors):
+    """The masks of tensors, None for those without, in their structure."""
+    return nest.map_structure(lambda x: getattr(x, "_keras_mask", None),
+                              tensors)
+
+
 class Layer:
     """A layer: `build(input_shape)` makes its weights by add_weight, and
     `call(inputs)` computes its outputs; a derived class has both.
@@ -378,8 +384,7 @@ class Layer:
             return kwargs["mask"]
         if "mask" in known and known.index("mask") <= len(args):
             return args[known.index("mask") - 1]
-        masks = nest.map_structure(
-            lambda x: getattr(x, "_keras_mask", None), inputs)
+        masks = _masks_of(inputs)
         if all(mask is None for mask in nest.flatten(masks)):
             masks = None
         if "mask" in known:
@@ -495,6 +500,16 @@ class Layer:
     def get_output_shape_at(self, node_index):
         return nest.map_structure(backend.int_shape,
                                   self._at(node_index, 1, "output"))
+
+    def get_input_mask_at(self, node_index):
+        return _masks_of(self._at(node_index, 0, "input_mask"))
+
+    def get_output_mask_at(self, node_index):
+        return _masks_of(self._at(node_index, 1, "output_mask"))
+
+    input_mask = property(lambda self: _masks_of(self._only(0, "input_mask")))
+    output_mask = property(
+        lambda self: _masks_of(self._only(1, "output_mask")))
 
     def compute_mask(self, inputs, mask=None):
         """The mask of the outputs, for inputs with the mask `mask`: the same, if
