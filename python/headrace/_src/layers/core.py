@@ -1,7 +1,6 @@
 """tf.keras.layers: Dense, Dropout, Flatten, and layers without weights."""
 import inspect
 
-from headrace import raw_ops as _raw
 from headrace._src.framework import dtypes
 from headrace._src.framework.tensor import convert_to_tensor
 from headrace._src.framework.tensor_shape import TensorShape
@@ -11,6 +10,7 @@ from headrace._src.layers.engine import Layer, as_list
 from headrace._src.layers.input_spec import InputSpec
 from headrace._src.layers.kernel_layer import KernelLayer
 from headrace._src.nn import activations as _nn
+from headrace._src.nn.embeddings import embedding_lookup
 from headrace._src.ops import array_ops as _array
 from headrace._src.ops import contractions as _contractions
 from headrace._src.ops import math_ops as _math
@@ -60,7 +60,7 @@ class Dense(KernelLayer):
         self.built = True
 
     def call(self, inputs):
-        kernel = convert_to_tensor(self.kernel)
+        kernel = self.kernel
         rank = inputs.get_shape().ndims
         if isinstance(inputs, SparseTensor):
             outputs = _sparse.sparse_tensor_dense_matmul(inputs, kernel)
@@ -70,8 +70,8 @@ class Dense(KernelLayer):
             outputs.set_shape(inputs.get_shape().as_list()[:-1]
                               + [self.units])
         else:
-            outputs = _raw.MatMul(_math.cast(inputs, kernel.dtype.base_dtype),
-                                  kernel, name="MatMul")
+            outputs = _math.matmul(
+                _math.cast(inputs, kernel.dtype.base_dtype), kernel)
         if self.use_bias:
             outputs = _nn.bias_add(outputs, self.bias)
         return self._activate(outputs)
@@ -223,8 +223,8 @@ def _parameters(function):
 def merged_mask(masks):
     """True where all masks of several inputs are that are not None; None if
     there are none."""
-    known = [m for m in as_list(masks) if m is not None]
-    return _math.reduce_all(_array.stack(known, 0), 0) if known else None
+    known = [_array.expand_dims(m, 0) for m in as_list(masks) if m is not None]
+    return _math.reduce_all(_array.concat(known, 0), 0) if known else None
 
 
 class Add(Layer):
@@ -432,7 +432,8 @@ class PReLU(Layer):
         self.built = True
 
     def call(self, inputs):
-        return backend.relu(inputs) - self.alpha * backend.relu(-inputs)
+        above = backend.relu(inputs)
+        return above + -self.alpha * backend.relu(-inputs)
 
     def compute_output_shape(self, input_shape):
         return TensorShape(input_shape)
@@ -537,7 +538,7 @@ class Embedding(Layer):
     def call(self, inputs):
         if inputs.dtype.base_dtype not in (dtypes.int32, dtypes.int64):
             inputs = _math.cast(inputs, dtypes.int32)
-        return _array.gather(self.embeddings, inputs)
+        return embedding_lookup(self.embeddings, inputs)
 
     def get_config(self):
         return {

@@ -50,8 +50,7 @@ class BatchNormalization(Layer):
 
     _masks_pass = True
 
-    # Whether a layer that is not trainable never trains, and whether it is an
-    # error to ask for `fused` where it cannot be.
+    # Whether it is an error to ask for `fused` where it cannot be.
     _strict = True
 
     def __init__(self, axis=-1, momentum=0.99, epsilon=0.001, center=True,
@@ -221,10 +220,6 @@ class BatchNormalization(Layer):
     def call(self, inputs, training=None):
         if training is None:
             training = backend.learning_phase()
-        if self._strict:
-            training = (bool(training) and self.trainable
-                        if isinstance(training, int)
-                        else _math.logical_and(training, self.trainable))
         if self.virtual_batch_size is not None:
             return self._of_virtual_batches(inputs, training)
         return (self._fused if self.fused else self._in_parts)(inputs, training)

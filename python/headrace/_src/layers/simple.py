@@ -1,6 +1,9 @@
 """tf.keras.layers: layers without weights: sums and the like of several inputs,
 noise, cropping, repetition; and the functions that call them."""
+import numpy as np
+
 from headrace import raw_ops as _raw
+from headrace._src.framework.tensor import constant
 from headrace._src.layers import backend
 from headrace._src.layers.core import (
     Add, Concatenate, Dropout, Multiply, data_format_of, merged_mask)
@@ -116,7 +119,7 @@ class GaussianNoise(Layer):
             training,
             lambda: inputs + _random.random_normal(
                 _array.shape(inputs), stddev=self.stddev, dtype=inputs.dtype),
-            lambda: _array.identity(inputs))
+            lambda: inputs)
 
     def get_config(self):
         return {**super().get_config(), "stddev": self.stddev}
@@ -291,6 +294,10 @@ class UpSampling1D(Layer):
 def _repeated(x, times, axis):
     """Each slice along `axis` several times."""
     static = x.get_shape().as_list()
+    if static[axis] is not None:
+        slices = _array.split(x, static[axis], axis=axis)
+        return _array.concat([part for part in slices for _ in range(times)],
+                             axis)
     spread = _array.expand_dims(x, axis + 1)
     spread = _array.tile(spread, [times if i == axis + 1 else 1
                                   for i in range(len(static) + 1)])
@@ -317,11 +324,10 @@ class UpSampling2D(Layer):
 
     def call(self, inputs):
         first = self.data_format == "channels_first"
+        sizes = _array.shape(inputs)[2:] if first else _array.shape(inputs)[1:3]
+        new = sizes * constant(np.array(self.size, np.int32))
         x = _array.transpose(inputs, [0, 2, 3, 1]) if first else inputs
         static = x.get_shape().as_list()
-        sizes = [_array.shape(x)[i] if static[i] is None else static[i]
-                 for i in (1, 2)]
-        new = [n * k for n, k in zip(sizes, self.size)]
         if self.interpolation == "nearest":
             x = _raw.ResizeNearestNeighbor(x, new, half_pixel_centers=True)
         else:
