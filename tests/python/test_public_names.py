@@ -127,6 +127,8 @@ INTERNAL = {
     "training.global_step": "get_or_create_read",
     "training.moving_averages": "assign_moving_average",
     "training.optimizer": "OpUpdates",
+    "training.resources": """initialize_resources local_resources
+        register_resource report_uninitialized_resources shared_resources""",
     "training.shampoo": "matrix_inverse_pth_root matrix_square_root",
     "variables.base": "like_node sparse_parts",
     "variables.scopes": "pure_variable_scope unique_variable_scope",

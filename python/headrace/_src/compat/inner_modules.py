@@ -695,7 +695,7 @@ NAMES = {
         "compat.graphs": "is_resource_variable",
     },
     "python.ops.resources": {
-        "compat.node_tools": """
+        "training.resources": """
             initialize_resources local_resources register_resource
             report_uninitialized_resources shared_resources""",
     },
