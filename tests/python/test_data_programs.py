@@ -226,6 +226,8 @@ def test_options_of_their_own():
                            "on " + made.__name__):
             made().foo = 1
         assert not hasattr(made(), "foo")
+    with pytest.raises(TypeError, match="unhashable type"):
+        hash(E.ThreadingOptions())
     with pytest.raises(TypeError, match='Property "private_threadpool_size" must'
                        ' be of type .*int.*, got: 2.5'):
         E.ThreadingOptions().private_threadpool_size = 2.5

@@ -35,7 +35,8 @@ class _Known(Options):
     def __ne__(self, other):
         return not self == other
 
-    __hash__ = None
+    def __hash__(self):
+        raise TypeError("unhashable type: %r" % type(self).__name__)
 
 
 class MapVectorizationOptions(_Known):

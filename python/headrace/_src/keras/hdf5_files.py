@@ -25,7 +25,7 @@ def is_hdf5_file(path):
 
 def _h5py(method):
     try:
-        import h5py
+        import h5py  # type: ignore
     except ImportError as error:
         raise ImportError(
             "`%s` requires h5py for HDF5 files: pip install h5py, or use a "

@@ -166,7 +166,7 @@ class ScipyOptimizerInterface(ExternalOptimizerInterface):
                 raise ValueError("Optimizer keyword arg '%s' is set "
                                  "automatically and cannot be injected "
                                  "manually" % name)
-        import scipy.optimize
+        import scipy.optimize  # type: ignore
         result = scipy.optimize.minimize(
             loss_and_gradient, np.float64(initial_val), **arguments, **options)
         logging.info(
