@@ -176,6 +176,7 @@ NAMES = {
             regex_replace string_join string_split string_to_hash_bucket
             string_to_hash_bucket_fast string_to_hash_bucket_strong
             string_to_number substr""",
+        "data.structures": "OptionalSpec",
         "ops.type_specs": """
             IndexedSlicesSpec SparseTensorSpec TensorSpec TypeSpec""",
         "platform.load_library": """
@@ -318,17 +319,22 @@ NAMES = {
     },
     "contrib.data": {
         "data.contrib": """
-            batch_and_drop_remainder bucket_by_sequence_length
-            padded_batch_and_drop_remainder sloppy_interleave""",
+            assert_element_shape batch_and_drop_remainder
+            bucket_by_sequence_length make_csv_dataset
+            padded_batch_and_drop_remainder read_batch_features reduce_dataset
+            sliding_window_batch sloppy_interleave""",
         "data.datasets": "AUTOTUNE",
         "data.experimental": """
-            RandomDataset choose_from_datasets
-            enumerate_dataset get_next_as_optional get_single_element
-            group_by_window ignore_errors map_and_batch parallel_interleave
-            parse_example_dataset sample_from_datasets scan
-            shuffle_and_repeat unbatch unique""",
+            Counter RandomDataset Reducer choose_from_datasets copy_to_device
+            dense_to_sparse_batch enumerate_dataset get_next_as_optional
+            get_single_element group_by_reducer group_by_window ignore_errors
+            map_and_batch parallel_interleave parse_example_dataset
+            prefetch_to_device sample_from_datasets scan shuffle_and_repeat
+            unbatch unique""",
         "data.files": "CsvDataset TFRecordWriter",
         "data.iterators": "Optional",
+        "data.reading": "SqlDataset make_batched_features_dataset",
+        "data.resampling": "rejection_resample",
     },
     "contrib.distributions": {
         "distributions.continuous": """
@@ -491,6 +497,20 @@ NAMES = {
             DecoupledWeightDecayExtension LazyAdamOptimizer
             MomentumWOptimizer MovingAverageOptimizer NadamOptimizer
             PowerSignOptimizer extend_with_decoupled_weight_decay""",
+        "training.averaging_optimizers": """
+            AGNCustomGetter AGNOptimizer ElasticAverageCustomGetter
+            ElasticAverageOptimizer ModelAverageCustomGetter
+            ModelAverageOptimizer""",
+        "training.external_optimizer": """
+            ExternalOptimizerInterface ScipyOptimizerInterface""",
+        "training.further_optimizers": """
+            AdamGSOptimizer LARSOptimizer LazyAdamGSOptimizer
+            RegAdagradOptimizer""",
+        "training.ggt": "GGTOptimizer",
+        "training.optimizer_wrappers": """
+            DropStaleGradientOptimizer MultitaskOptimizerWrapper
+            VariableClippingOptimizer clip_gradients_by_global_norm""",
+        "training.shampoo": "ShampooOptimizer",
     },
     "contrib.predictor": {
         "saved_model.predictor": "from_saved_model",
@@ -673,19 +693,31 @@ NAMES = {
             make_one_shot_iterator""",
         "data.files": """
             FixedLengthRecordDataset TFRecordDataset TextLineDataset""",
+        "data.structures": "DatasetSpec",
     },
     "data.experimental": {
         "data.datasets": "AUTOTUNE",
         "data.experimental": """
-            INFINITE_CARDINALITY RaggedTensorStructure RandomDataset
-            SparseTensorStructure TensorStructure UNKNOWN_CARDINALITY
-            bucket_by_sequence_length cardinality choose_from_datasets
+            Counter INFINITE_CARDINALITY RandomDataset Reducer
+            UNKNOWN_CARDINALITY bucket_by_sequence_length cardinality
+            choose_from_datasets copy_to_device dense_to_sparse_batch
             enumerate_dataset get_next_as_optional get_single_element
-            get_structure group_by_window ignore_errors map_and_batch parallel_interleave
-            parse_example_dataset sample_from_datasets scan
+            group_by_reducer group_by_window ignore_errors map_and_batch
+            map_and_batch_with_legacy_function parallel_interleave
+            parse_example_dataset prefetch_to_device sample_from_datasets scan
             shuffle_and_repeat take_while unbatch unique""",
         "data.files": "CsvDataset TFRecordWriter",
         "data.iterators": "Optional",
+        "data.options": """
+            DistributeOptions MapVectorizationOptions OptimizationOptions
+            ThreadingOptions""",
+        "data.reading": """
+            SqlDataset make_batched_features_dataset make_csv_dataset""",
+        "data.resampling": "rejection_resample",
+        "data.structures": """
+            DatasetStructure=DatasetSpec OptionalStructure=OptionalSpec
+            RaggedTensorStructure SparseTensorStructure TensorStructure
+            from_variant get_structure to_variant""",
         "ops.type_specs": "Structure=TypeSpec",
     },
     "debugging": {
@@ -963,7 +995,7 @@ NAMES = {
             SeparableConvolution2D=SeparableConv2D""",
         "layers.core": """
             Activation Add Concatenate Dense Dropout Embedding Flatten Lambda
-            LeakyReLU Multiply PReLU Permute ReLU RepeatVector Reshape Softmax
+            LeakyReLU Masking Multiply PReLU Permute ReLU RepeatVector Reshape Softmax
             ZeroPadding1D ZeroPadding2D ZeroPadding3D""",
         "layers.engine": "Layer",
         "layers.input_spec": "InputSpec",

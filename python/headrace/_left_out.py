@@ -36,6 +36,10 @@ REPLACED = {
     "train": "SummaryWriter=tf.summary.FileWriter",
 }
 
+_NO_STATS = "RunOptions(trace_level=RunOptions.FULL_TRACE): datasets have no statistics here"
+_NO_ITERATOR_STATE = ("Dataset.skip by a step that a variable counts: places of iterators are not "
+                      "saved here")
+
 # What TensorFlow 1.15 has and we do not: by the beginning of the full name,
 # what to use. The longest that fits counts.
 NEAREST = {
@@ -79,6 +83,15 @@ NEAREST = {
     "tf.contrib.text": "tf.nn.log_uniform_candidate_sampler, and NumPy for skip-grams",
     "tf.contrib.tpu": "TPUs are left out; tf.contrib.tpu.TPUEstimator(use_tpu=False) trains on CPUs",
     "tf.contrib.training": "tf.train and tf.data",
+    "tf.contrib.data.CheckpointInputPipelineHook": _NO_ITERATOR_STATE,
+    "tf.contrib.data.LMDBDataset": "TFRecord files, or tf.data.Dataset.from_generator over the package lmdb",
+    "tf.contrib.data.make_saveable_from_iterator": _NO_ITERATOR_STATE,
+    "tf.data.experimental.CheckpointInputPipelineHook": _NO_ITERATOR_STATE,
+    "tf.data.experimental.Stats": _NO_STATS,
+    "tf.data.experimental.TensorArrayStructure": "elements without TensorArrays",
+    "tf.data.experimental.bytes_produced_stats": _NO_STATS,
+    "tf.data.experimental.latency_stats": _NO_STATS,
+    "tf.data.experimental.make_saveable_from_iterator": _NO_ITERATOR_STATE,
     "tf.distribute": "tf.device and one tower a device, or tf.train.SyncReplicasOptimizer",
     "tf.distribute.cluster_resolver": "TFConfigClusterResolver reads TF_CONFIG, and "
                                       "tf.train.ClusterSpec takes the addresses",

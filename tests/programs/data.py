@@ -1,10 +1,13 @@
 """Data for the programs, the same under every Python."""
+import atexit
 import codecs
 import contextlib
 import gzip
 import io
 import os
+import shutil
 import sys
+import tempfile
 
 import numpy as np
 
@@ -17,6 +20,17 @@ def skip(reason):
     """Ends the program: what it needs is not on this machine."""
     print("SKIP: " + reason)
     sys.exit(0)
+
+
+def own_folder():
+    """A folder for what a program writes. It is removed when the program ends,
+    unless PROGRAM_FILES names one."""
+    kept = os.environ.get("PROGRAM_FILES")
+    if kept:
+        return kept
+    folder = tempfile.mkdtemp()
+    atexit.register(shutil.rmtree, folder, True)
+    return folder
 
 
 def fashion(part="train", count=2000):

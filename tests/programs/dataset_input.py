@@ -1,14 +1,12 @@
 """tf.data: files, maps, shuffled batches, and the three kinds of iterators."""
 import os
-import shutil
-import tempfile
 
 import numpy as np
 import tensorflow as tf
 
-from data import blobs, show, zen
+from data import blobs, own_folder, show, zen
 
-folder = tempfile.mkdtemp()
+folder = own_folder()
 path = os.path.join(folder, "zen.txt")
 with open(path, "w") as file:
     file.write(zen())
@@ -63,4 +61,3 @@ with tf.Session() as sess:
     show("pairs", *sess.run(pairs))
     print(sess.run(padded).tolist())
     print([[int(np.sum(v)) for v in sess.run(generated)] for _ in range(4)])
-shutil.rmtree(folder)

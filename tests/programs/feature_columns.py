@@ -1,10 +1,11 @@
 """A wide and deep model of feature columns, fed from parsed examples, and the
 input of a recurrent network of sequence columns."""
 import os
-import tempfile
 
 import numpy as np
 import tensorflow as tf
+
+from data import own_folder
 
 np.set_printoptions(precision=4, suppress=True)
 fc = tf.feature_column
@@ -34,7 +35,7 @@ def rows(count, width=3):
         ((numbers * 7 % 13 - 6) / 13).reshape(count, width))
 
 
-vocabulary = os.path.join(tempfile.mkdtemp(), "education.txt")
+vocabulary = os.path.join(own_folder(), "education.txt")
 with open(vocabulary, "w") as f:
     f.write("HS-grad\nBachelors\nMasters\n")
 

@@ -1,13 +1,11 @@
 """Queues, readers and coordinated threads."""
 import os
-import shutil
-import tempfile
 
 import tensorflow as tf
 
-from data import show
+from data import own_folder, show
 
-folder = tempfile.mkdtemp()
+folder = own_folder()
 names = []
 for i in range(2):
     name = os.path.join(folder, "part%d.csv" % i)
@@ -63,4 +61,3 @@ with tf.Session() as sess:
         sess.run(dequeue)
     except tf.errors.OutOfRangeError:
         print("the queue is closed")
-shutil.rmtree(folder)

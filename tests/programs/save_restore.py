@@ -1,13 +1,11 @@
 """Saver: numbered checkpoints, a restored graph, some of the variables."""
 import os
-import shutil
-import tempfile
 
 import tensorflow as tf
 
-from data import show
+from data import own_folder, show
 
-folder = tempfile.mkdtemp()
+folder = own_folder()
 with tf.Graph().as_default():
     tf.set_random_seed(16)
     a = tf.get_variable("a", [2, 2], initializer=tf.random_normal_initializer())
@@ -47,4 +45,3 @@ with tf.Graph().as_default(), tf.Session() as sess:
         tf.train.Saver([kept]).restore(sess, path)
     except tf.errors.NotFoundError as error:
         print("NotFoundError", "kept" in str(error))
-shutil.rmtree(folder)

@@ -496,5 +496,7 @@ def test_element_spec():
         assert dataset.batch(2).element_spec == {
             "a": tf.TensorSpec([None, 2], tf.float32),
             "b": tf.SparseTensorSpec([None, 2], tf.int32)}
-        with pytest.raises(NotImplementedError, match="element_spec"):
-            Dataset.range(3).window(2).element_spec
+        windows = Dataset.range(3).window(2)
+        assert windows.element_spec == (
+            tf.data.experimental.DatasetStructure(
+                tf.TensorSpec([], tf.int64)))

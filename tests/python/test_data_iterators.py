@@ -103,7 +103,10 @@ def test_two_outputs_of_one_element():
 def test_optionals():
     Optional = tf.data.experimental.Optional
     some, none = Optional.from_value((1, "a")), Optional.none_from_structure(
-        Dataset.from_tensors(1)._spec)
+        tf.data.experimental.get_structure(Dataset.from_tensors(1)))
+    assert some.value_structure == (tf.TensorSpec([], tf.int32),
+                                    tf.TensorSpec([], tf.string))
+    assert none.value_structure == tf.TensorSpec([], tf.int32)
     nexts = Dataset.range(1).make_one_shot_iterator().get_next_as_optional()
     has, value = nexts.has_value(), nexts.get_value()
     with tf.Session() as sess:

@@ -234,7 +234,6 @@ def test_a_sequence_of_batches():
      lambda m: m.compile("sgd", "mse", run_eagerly=True)),
     (ValueError, "number of steps must be given",
      lambda m: m.fit(iter([(X, ONE_HOT)]))),
-    (NotImplementedError, "HDF5", lambda m: m.save_weights("w.h5")),
     (NotImplementedError, "Model.save is not supported|Sequential.save is not",
      lambda m: m.save("m")),
     (ValueError, "save_weights_only",

@@ -47,6 +47,7 @@ C, I, L, M, N = (tf.contrib.layers, tf.image, tf.layers, tf.metrics,  # noqa: E7
 Q, R, S, T = tf.contrib.seq2seq, tf.nn.rnn_cell, tf.losses, tf.train
 np = numpy
 CELL = tf.nn.rnn_cell
+K = tf.keras.layers
 CONTRIB = tf.contrib.layers
 CASES = [
     (23, lambda: tf.layers.conv1d(x(2, 8, 3), 4, 3)),

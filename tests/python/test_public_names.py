@@ -38,7 +38,7 @@ INTERNAL_MODULES = """
     contrib.linear control.contexts data.elements framework.constant_values
     ops.collective_ops distributions.parametric distributions.special_functions
     framework.default_session framework.dispatch framework.newer_attrs functions.func_graph
-    functions.function_def keras.training keras.weights_files layers.named layers.windows losses.weights
+    functions.function_def keras.hdf5_files keras.training keras.weights_files layers.named layers.windows losses.weights
     platform.durable ragged.broadcasting ragged.ragged_dispatch
     ragged.ragged_indexing slim.inception slim.plain_nets slim.resnets
     training.saver_nodes training.slots
@@ -59,7 +59,9 @@ INTERNAL = {
     "control.control_flow": "case_by",
     "control.control_flow_ops": "with_dependencies",
     "control.script_ops": "call",
-    "data.datasets": "DatasetLeaf dataset_spec leaf_spec",
+    "data.datasets": "DatasetLeaf dataset_spec",
+    "data.reading": "make_tf_record_dataset",
+    "data.structures": "leaves_of specs_of",
     "feature_column.columns": """BucketizedColumn CategoricalColumn Column
         NewCategoricalColumn NewDenseColumn OldCategoricalColumn OldDenseColumn
         CrossedColumn DenseColumn EmbeddingColumn HashedColumn IdWeightPair
@@ -86,7 +88,7 @@ INTERNAL = {
     "keras.losses": "huber_loss reduced weighted",
     "keras.metrics": "MeanOfFunction accuracy",
     "layers.backend": "as_sparse choose fix_learning_phase fixed_learning_phase set_manual_initialization graph_state is_keras_tensor is_placeholder known unique_name",
-    "layers.core": "data_format_of",
+    "layers.core": "data_format_of merged_mask",
     "layers.engine": "as_list snake_case",
     "layers.input_spec": "check_inputs",
     "layers.kernel_layer": "KernelLayer",
@@ -136,6 +138,9 @@ INTERNAL = {
     "training.global_step": "get_or_create_read",
     "training.moving_averages": "assign_moving_average",
     "training.optimizer": "OpUpdates",
+    "training.resources": """initialize_resources local_resources
+        register_resource report_uninitialized_resources shared_resources""",
+    "training.shampoo": "matrix_inverse_pth_root matrix_square_root",
     "variables.base": "like_node sparse_parts",
     "variables.scopes": "pure_variable_scope unique_variable_scope",
     "variables.template": "Template",

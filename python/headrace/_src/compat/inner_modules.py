@@ -43,6 +43,9 @@ _NEW_COLUMNS = {
 }
 
 NAMES = {
+    "contrib.opt.python.training.matrix_functions": {
+        "training.shampoo": "matrix_inverse_pth_root matrix_square_root",
+    },
     "contrib.rnn.python.ops.core_rnn_cell": {
         "compat.linear": "_Linear=Linear _linear=linear",
     },
@@ -148,6 +151,12 @@ NAMES = {
     },
     "python.client.timeline": {
         "compat.clients": "Timeline",
+    },
+    "python.data.experimental.ops.readers": {
+        "data.files": "CsvDataset",
+        "data.reading": """
+            SqlDataset make_batched_features_dataset make_csv_dataset
+            make_tf_record_dataset""",
     },
     "python.data.kernel_tests.test_base": {
         "compat.dataset_test_case": """
@@ -736,7 +745,7 @@ NAMES = {
         "compat.graphs": "is_resource_variable",
     },
     "python.ops.resources": {
-        "compat.node_tools": """
+        "training.resources": """
             initialize_resources local_resources register_resource
             report_uninitialized_resources shared_resources""",
     },

@@ -1,18 +1,13 @@
 """tensorflow.python.framework.ops, device and resources: nodes from NodeDefs,
 registries of programs, and the stack of graphs."""
-import collections
 import re
 
 from headrace import _headrace
 from headrace._headrace import Operation as _Operation
 from headrace._headrace import Tensor
-from headrace._loading import load
-from headrace._src.control import control_flow_ops as _control_flow_ops
-from headrace._src.framework import device_spec, dtypes
+from headrace._src.framework import device_spec
 from headrace._src.framework import graph as _graph
 from headrace._src.framework.messages import NodeDef
-from headrace._src.framework.tensor import constant
-from headrace._src.ops import array_ops as _array
 from headrace._src.training import gradients as _gradients
 from headrace._src.training import meta_graph as _meta_graph
 
@@ -278,49 +273,3 @@ def merge_device(spec):
     inner blocks leave parts of the device open."""
     name = canonical_name(spec)
     return lambda node: _headrace.merge_devices(node.device or "", name)
-
-
-# Resources.
-
-_Resource = collections.namedtuple("_Resource",
-                                   ["handle", "create", "is_initialized"])
-
-
-def register_resource(handle, create_op, is_initialized_op, is_shared=True):
-    """Notes what makes a resource: `create_op` at the start of a program,
-    `is_initialized_op` tells whether it ran."""
-    keys = _graph.GraphKeys
-    _graph.get_default_graph().add_to_collection(
-        keys.RESOURCES if is_shared else keys.LOCAL_RESOURCES,
-        _Resource(handle, create_op, is_initialized_op))
-
-
-def shared_resources():
-    return _graph.get_collection(_graph.GraphKeys.RESOURCES)
-
-
-def local_resources():
-    return _graph.get_collection(_graph.GraphKeys.LOCAL_RESOURCES)
-
-
-def report_uninitialized_resources(resource_list=None,
-                                   name="report_uninitialized_resources"):
-    """The names of the handles of resources that were not made: a vector of
-    strings. All resources if none are given."""
-    if resource_list is None:
-        resource_list = shared_resources() + local_resources()
-    with _graph.name_scope(name), _graph.device("/cpu:0"):
-        if not resource_list:
-            return constant([], dtypes.string)
-        missing = load("_src.ops.math_ops").logical_not(
-            _array.stack([r.is_initialized for r in resource_list]))
-        names = constant([r.handle.name for r in resource_list])
-        return _array.boolean_mask(names, missing)
-
-
-def initialize_resources(resource_list, name="init"):
-    """An operation that makes the resources."""
-    if resource_list:
-        return _control_flow_ops.group(*[r.create for r in resource_list],
-                                       name=name)
-    return _array.no_op(name=name)

@@ -10,7 +10,6 @@ import weakref
 import numpy as np
 
 from headrace import raw_ops as _raw
-from headrace._headrace import Tensor
 from headrace._src.control import script_ops as _script
 from headrace._src.control.control_flow import Assert
 from headrace._src.data.elements import (
@@ -26,8 +25,6 @@ from headrace._src.framework.tensor_shape import TensorShape, as_list_or_none
 from headrace._src.functions import func_graph as _func_graph
 from headrace._src.ops import array_ops as _array
 from headrace._src.ops.sparse_tensor import SparseTensor
-from headrace._src.ops.type_specs import (
-    SparseTensorSpec, TensorSpec, TypeSpec)
 
 AUTOTUNE = -1
 
@@ -436,9 +433,10 @@ class Dataset(Typed):
 
     @property
     def element_spec(self):
-        """The structure of an element, with a TensorSpec, SparseTensorSpec or
-        RaggedTensorSpec in place of each tensor. NotImplementedError for other parts."""
-        return map_leaves(leaf_spec, self._spec)
+        """The structure of an element, with a TypeSpec in place of each tensor
+        or dataset."""
+        from headrace._src.data.structures import specs_of
+        return specs_of(self._spec)
 
     def reduce(self, initial_state, reduce_func):
         """The last state of state = reduce_func(state, element). Its shape is
@@ -696,17 +694,6 @@ def make_initializable_iterator(dataset, shared_name=None):
 
 def get_output_types(dataset_or_iterator):
     return dataset_or_iterator.output_types
-
-
-def leaf_spec(leaf):
-    if leaf.cls is Tensor:
-        return TensorSpec(leaf.shape, leaf.type)
-    if leaf.cls is SparseTensor:
-        return SparseTensorSpec(leaf.shape, leaf.type)
-    if isinstance(leaf.cls, TypeSpec):
-        return leaf.cls
-    raise NotImplementedError("element_spec: a %s has no TypeSpec here"
-                              % leaf.cls.__name__)
 
 
 def _shapes(spec):

@@ -3,49 +3,22 @@ functions here return a function for Dataset.apply."""
 import numpy as np
 
 from headrace import raw_ops as _raw
-from headrace._loading import load
-from headrace._src.data.datasets import (
-    Dataset, DatasetLeaf, dataset_spec, leaf_spec)
+from headrace._src.control.control_flow import Assert
+from headrace._src.data.datasets import Dataset, DatasetLeaf, dataset_spec
 from headrace._src.data.elements import (
-    ElementFunction, SparseLeaf, TensorLeaf, Typed, as_int64, attrs,
-    check_state,
+    ElementFunction, SparseLeaf, TensorLeaf, as_int64, attrs, check_state,
     leaves_like, map_leaves, normalize, normalize_element, pack, pack_values,
     plain_dims, seeds)
 from headrace._src.framework import dtypes as _dtypes
-from headrace._src.framework.graph import name_scope
+from headrace._src.framework.graph import control_dependencies, name_scope
 from headrace._src.framework.tensor import constant_value, convert_to_tensor
 from headrace._src.framework.tensor_shape import TensorShape
 from headrace._src.io import parsing_ops as _parsing
 from headrace._src.ops import array_ops as _array
+from headrace._src.ops.sparse_tensor import SparseTensor
 
 INFINITE_CARDINALITY = -1
 UNKNOWN_CARDINALITY = -2
-
-
-def get_structure(dataset_or_iterator):
-    """The structure of an element, with a TensorSpec, SparseTensorSpec or
-    RaggedTensorSpec in place of each tensor. TypeError for what is no dataset
-    or iterator, NotImplementedError for elements with other parts."""
-    if not isinstance(dataset_or_iterator, Typed):
-        raise TypeError("`dataset_or_iterator` must be a Dataset or Iterator "
-                        "object, but got %s." % type(dataset_or_iterator))
-    return map_leaves(leaf_spec, dataset_or_iterator._spec)
-
-
-def TensorStructure(dtype, shape):
-    """The TensorSpec of a dtype and a shape."""
-    return load("_src.ops.type_specs").TensorSpec(shape, dtype)
-
-
-def SparseTensorStructure(dtype, shape):
-    """The SparseTensorSpec of a dtype and a dense shape."""
-    return load("_src.ops.type_specs").SparseTensorSpec(shape, dtype)
-
-
-def RaggedTensorStructure(dtype, shape, ragged_rank):
-    """The RaggedTensorSpec of a dtype, a shape and a ragged_rank."""
-    return load("_src.ragged.ragged_spec").RaggedTensorSpec(shape, dtype,
-                                                            ragged_rank)
 
 
 def get_single_element(dataset):
@@ -106,6 +79,9 @@ def map_and_batch(map_func, batch_size, num_parallel_batches=None,
             dataset._variant_tensor, f.captured, size, calls, whole, f=f.attr,
             preserve_cardinality=False, **attrs(spec)), spec)
     return make
+
+
+map_and_batch_with_legacy_function = map_and_batch
 
 
 def shuffle_and_repeat(buffer_size, count=None, seed=None):
@@ -175,13 +151,16 @@ def take_while(predicate):
 def parse_example_dataset(features, num_parallel_calls=1):
     """Of batches of serialized Examples: dicts of `features`."""
     columns = _parsing.example_columns(features)
-    batch = TensorShape([None])
-    leaves = {key: SparseLeaf(type_, [None, None]) for key, type_ in zip(
-        columns.sparse_keys, columns.sparse_types)}
-    leaves.update((key, TensorLeaf(type_, batch.concatenate(shape)))
-                  for key, type_, shape in zip(
-                      columns.dense_keys, columns.dense_types,
-                      columns.dense_shapes))
+
+    def leaves_of(batch):
+        leaves = {key: SparseLeaf(type_, batch.concatenate([None]))
+                  for key, type_ in zip(columns.sparse_keys,
+                                        columns.sparse_types)}
+        leaves.update((key, TensorLeaf(type_, batch.concatenate(shape)))
+                      for key, type_, shape in zip(
+                          columns.dense_keys, columns.dense_types,
+                          columns.dense_shapes))
+        return leaves
 
     def results(element):
         sparse = [element[key] for key in columns.sparse_keys]
@@ -191,6 +170,9 @@ def parse_example_dataset(features, num_parallel_calls=1):
             [element[key] for key in columns.dense_keys])
 
     def make(dataset):
+        given = dataset._spec.shape if isinstance(dataset._spec, TensorLeaf) \
+            else TensorShape(None)
+        leaves = leaves_of(given if given.ndims == 1 else TensorShape([None]))
         parsed = dataset._unary(
             _raw.ParseExampleDataset, leaves,
             num_parallel_calls=as_int64(num_parallel_calls, "parallel_calls"),
@@ -228,6 +210,100 @@ def group_by_window(key_func, reduce_func, window_size=None,
             size.captured, key_func=key.attr, reduce_func=reduce.attr,
             window_size_func=size.attr, **attrs(spec)), spec)
     return make
+
+
+class Reducer:
+    """What group_by_reducer does with the elements of a key: `init_func(key)`
+    is the first state, `reduce_func(state, element)` the next, and
+    `finalize_func(state)` the element that comes out."""
+
+    def __init__(self, init_func, reduce_func, finalize_func):
+        self._init_func = init_func
+        self._reduce_func = reduce_func
+        self._finalize_func = finalize_func
+
+    init_func = property(lambda self: self._init_func)
+    reduce_func = property(lambda self: self._reduce_func)
+    finalize_func = property(lambda self: self._finalize_func)
+
+
+def group_by_reducer(key_func, reducer):
+    """What a Reducer makes of the elements of each int64 key_func(element), in
+    the order of the keys. Made of group_by_window: the elements are kept until
+    the end of the dataset. ValueError for keys of another type."""
+    def group(key, elements):
+        state = elements.reduce(reducer.init_func(key), reducer.reduce_func)
+        result = (reducer.finalize_func(*state) if type(state) is tuple
+                  else reducer.finalize_func(state))
+        return Dataset.from_tensors(result)
+
+    def make(dataset):
+        key = ElementFunction(key_func, dataset._spec).spec
+        if not (isinstance(key, TensorLeaf) and key.dtype == _dtypes.int64
+                and key.shape.is_compatible_with(TensorShape([]))):
+            raise ValueError(
+                "`key_func` must return a single tf.int64 tensor. Got type=%s "
+                "and shape=%s" % (map_leaves(lambda leaf: leaf.type, key),
+                                  map_leaves(lambda leaf: leaf.shape, key)))
+        return dataset.apply(group_by_window(
+            key_func, group, window_size=np.iinfo(np.int64).max))
+    return make
+
+
+def dense_to_sparse_batch(batch_size, row_shape):
+    """Batches of tensors of one rank and any sizes, as SparseTensors whose rows
+    have `row_shape`; a size that is None there is the largest of the batch.
+    TypeError for elements of several parts; a run raises
+    InvalidArgumentError for an element that is larger than a row."""
+    rows = TensorShape(row_shape)
+
+    def sparse(x):
+        x.set_shape([None] * rows.ndims)
+        sizes = _raw.Shape(x, out_type=_dtypes.int64)
+        limits = convert_to_tensor(
+            [-1 if d is None else d for d in rows.as_list()],
+            dtype=_dtypes.int64)
+        fits = _raw.All(_raw.LogicalOr(_raw.Less(limits, np.int64(0)),
+                                       _raw.LessEqual(sizes, limits)), 0)
+        check = Assert(fits, ["dense_to_sparse_batch: an element has the shape",
+                              sizes, "; larger than a row:", limits])
+        with control_dependencies([check]):
+            shape = _raw.Select(_raw.Less(limits, np.int64(0)), sizes, limits)
+        return SparseTensor(_raw.Where(_raw.Fill(sizes, True)),
+                            _raw.Reshape(x, [-1]), shape)
+
+    def make(dataset):
+        if not isinstance(dataset._spec, TensorLeaf):
+            raise TypeError(
+                "DenseToSparseDataset requires an input whose elements have a "
+                "single component, whereas the input has %r."
+                % (dataset.output_types,))
+        made = dataset.map(sparse).batch(batch_size)
+        made._spec.shape = TensorShape([None]).concatenate(rows)
+        return made
+    return make
+
+
+def copy_to_device(target_device, source_device="/cpu:0"):
+    """Elements on `target_device`. Datasets run on the CPU here, and an element
+    is copied to the device of what reads it when it does: the dataset stays as
+    it is."""
+    return lambda dataset: dataset
+
+
+def prefetch_to_device(device, buffer_size=None):
+    """copy_to_device, with `buffer_size` elements made ahead; None lets the
+    dataset choose."""
+    return lambda dataset: dataset.apply(copy_to_device(device)).prefetch(
+        buffer_size)
+
+
+def Counter(start=0, step=1, dtype=_dtypes.int64):
+    """start, start + step, and so on without end."""
+    first = convert_to_tensor(start, dtype=dtype, name="start")
+    more = convert_to_tensor(step, dtype=dtype, name="step")
+    return Dataset.from_tensors(0).repeat(None).apply(
+        scan(first, lambda state, _: (state + more, state)))
 
 
 def bucket_by_sequence_length(
@@ -291,7 +367,14 @@ def choose_from_datasets(datasets, choice_dataset):
 
 
 def sample_from_datasets(datasets, weights=None, seed=None):
-    """Elements of `datasets` at random, with the given weights."""
+    """Elements of `datasets` at random, with the given weights: a vector, or a
+    dataset of vectors, of which each is for one element."""
+    if isinstance(weights, Dataset):
+        def choose_by(pair, given):
+            return _choose(pair, _array.expand_dims(
+                _raw.Log(given, name="logits"), 0))
+        choice = Dataset.zip((_pairs(seed), weights)).map(choose_by)
+        return choose_from_datasets(datasets, choice)
     if weights is None:
         logits = np.log(np.full([1, len(datasets)], 1 / len(datasets),
                                 np.float32))
@@ -303,12 +386,19 @@ def sample_from_datasets(datasets, weights=None, seed=None):
         # A weight of 0: never.
         logits = _array.expand_dims(_raw.Log(weights, name="logits"), 0)
 
-    def choose(pair):
-        drawn = _raw.StatelessMultinomial(logits, 1, pair,
-                                          output_dtype=_dtypes.int64)
-        return _raw.Squeeze(drawn)
-    choice = RandomDataset(seed).batch(2, drop_remainder=True).map(choose)
-    return choose_from_datasets(datasets, choice)
+    return choose_from_datasets(datasets, _pairs(seed).map(
+        lambda pair: _choose(pair, logits)))
+
+
+def _pairs(seed):
+    """The pairs of seeds by which datasets are drawn."""
+    return RandomDataset(seed).batch(2, drop_remainder=True)
+
+
+def _choose(pair, logits):
+    """The number of a dataset, by logits of the shape [1, datasets]."""
+    return _raw.Squeeze(_raw.StatelessMultinomial(
+        logits, 1, pair, output_dtype=_dtypes.int64))
 
 
 def RandomDataset(seed=None):

@@ -108,7 +108,15 @@ class Optional:
 
     @staticmethod
     def none_from_structure(value_structure):
-        return Optional(_raw.OptionalNone(), value_structure)
+        """Nothing, where there might be what a structure of TypeSpecs says."""
+        from headrace._src.data.structures import leaves_of
+        return Optional(_raw.OptionalNone(), leaves_of(value_structure))
+
+    @property
+    def value_structure(self):
+        """The structure of the value, with a TypeSpec at each leaf."""
+        from headrace._src.data.structures import specs_of
+        return specs_of(self._spec)
 
     def has_value(self, name=None):
         return _raw.OptionalHasValue(self._variant_tensor, name=name)

@@ -15,6 +15,7 @@ class InputLayer(Layer):
     """A placeholder, or the tensor `input_tensor`, as the start of a model."""
 
     _zero_based = False
+    _masks_pass = True
 
     def __init__(self, input_shape=None, batch_size=None, dtype=None,
                  input_tensor=None, sparse=False, name=None, ragged=False,
@@ -160,6 +161,7 @@ class Model(Training, Layer):
             raise NotImplementedError(
                 "Model %s has neither inputs and outputs nor a `call` of its "
                 "own" % self.name)
+        self._mask_inputs(inputs, mask)
         values = {x.name: v for x, v in zip(nest.flatten(self._given[0]),
                                             nest.flatten(inputs))}
         for layer, before, after in self._steps:
@@ -171,6 +173,17 @@ class Model(Training, Layer):
             for x, value in zip(nest.flatten(after), nest.flatten(results)):
                 values[x.name] = value
         return nest.map_structure(lambda x: values[x.name], self._given[1])
+
+    @staticmethod
+    def _mask_inputs(inputs, masks):
+        if masks is not None:
+            for x, mask in zip(nest.flatten(inputs), nest.flatten(masks)):
+                x._keras_mask = mask
+
+    def compute_mask(self, inputs, mask=None):
+        """The masks that the outputs for these inputs have."""
+        return nest.map_structure(lambda x: getattr(x, "_keras_mask", None),
+                                  self.call(inputs, mask=mask))
 
     def _connect_to(self, x):
         """Calls the model for inputs like the arrays `x`."""
@@ -191,13 +204,15 @@ class Model(Training, Layer):
         return backend.batch_get_value(self.weights)
 
     def save_weights(self, filepath, overwrite=True, save_format=None):
-        """Writes the weights in TensorFlow's format. NotImplementedError for
-        HDF5."""
+        """Writes the weights in TensorFlow's format or, if `save_format` is "h5"
+        or the path ends with .h5, .hdf5 or .keras, in an HDF5 file. ImportError
+        for HDF5 without h5py, ValueError before there are weights."""
         _files.save(self, str(filepath), overwrite, save_format)
 
     def load_weights(self, filepath, by_name=False):
-        """Reads what save_weights wrote, here or in TensorFlow. ValueError if a
-        weight is missing or has another shape."""
+        """Reads what save_weights wrote, here or in TensorFlow. `by_name`: of an
+        HDF5 file, the layers whose names are the same. ValueError if a weight
+        is missing or has another shape."""
         _files.load(self, str(filepath), by_name)
 
     def summary(self, line_length=None, positions=None, print_fn=None):
@@ -275,6 +290,7 @@ class Sequential(Model):
             self._given = self._given[0], last
 
     def call(self, inputs, training=None, mask=None):
+        self._mask_inputs(inputs, mask)
         outputs = inputs
         for layer in self._layers:
             options = {}

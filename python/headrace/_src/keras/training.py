@@ -16,6 +16,7 @@ from headrace._src.keras import optimizers as _optimizers
 from headrace._src.layers import backend
 from headrace._src.layers.engine import as_list
 from headrace._src.ops import array_ops as _array
+from headrace._src.ops import math_ops as _math
 
 
 def _is_sparse(loss):
@@ -118,7 +119,20 @@ class _Output:
             reduction = function.reduction
             function = function.call
         values = convert_to_tensor(function(self.target, self.tensor))
-        return _losses.reduced(values, self.weights, reduction)
+        return _losses.reduced(values, self._masked(self.weights), reduction)
+
+    def _masked(self, weights):
+        """Weights of values, None for ones, where the output's mask is True;
+        elsewhere 0."""
+        mask = getattr(self.tensor, "_keras_mask", None)
+        if mask is None:
+            return weights
+        mask = _math.cast(mask, self.tensor.dtype)
+        if weights is None:
+            return mask
+        for _ in range(mask.get_shape().ndims - 1):
+            weights = _array.expand_dims(weights, -1)
+        return weights * mask
 
     def metric(self, given, prefix):
         """The Metric that a user's argument stands for, and its name."""
@@ -224,8 +238,10 @@ class Training:
                             raise ValueError("metrics of output %s, which has "
                                              "no loss" % out.name)
                         metric, name = out.metric(one, prefix)
-                        more = {"sample_weight": out.weights} \
-                            if weights_too else {}
+                        weights = out._masked(
+                            out.weights if weights_too else None)
+                        more = {} if weights is None else {
+                            "sample_weight": weights}
                         updates.append(metric.update_state(
                             out.target, out.tensor, **more))
                         self._metrics[name] = metric, metric.result()

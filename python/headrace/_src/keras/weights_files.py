@@ -1,5 +1,5 @@
-"""Weights of models in files of TensorFlow's format: a checkpoint in which a
-graph of objects says what each tensor is."""
+"""Weights of models in files of TensorFlow's format, a checkpoint in which a
+graph of objects says what each tensor is, or HDF5's (hdf5_files.py)."""
 import os
 
 import numpy as np
@@ -8,6 +8,7 @@ from headrace import raw_ops as _raw
 from headrace._src.framework.graph import Graph
 from headrace._src.framework.messages import TrackableObjectGraph
 from headrace._src.framework.tensor import constant
+from headrace._src.keras import hdf5_files as _hdf5
 from headrace._src.layers import backend
 from headrace._src.session.session import Session
 from headrace._src.training import checkpoint_management as _management
@@ -79,25 +80,40 @@ def _objects(model):
     return graph, keys
 
 
-def _check_format(path, save_format=None):
-    if save_format not in (None, "tf", "tensorflow", "h5", "hdf5", "keras"):
+def _is_hdf5(path, save_format):
+    """Whether weights are to be saved in an HDF5 file. ValueError for unknown
+    formats, and for TensorFlow's in a file that is called as HDF5's are."""
+    if save_format is None:
+        return _hdf5.is_hdf5_path(path)
+    wanted = save_format.lower().strip()
+    if wanted in ("h5", "hdf5", "keras"):
+        return True
+    if wanted not in ("tf", "tensorflow"):
         raise ValueError("Unknown format \"%s\". Was expecting one of {\"tf\", "
                          "\"h5\"}." % (save_format,))
-    if save_format in ("h5", "hdf5", "keras") or save_format is None and (
-            str(path).endswith((".h5", ".hdf5", ".keras"))):
-        raise NotImplementedError(
-            "weights in HDF5 files are not supported (%s); use a path without "
-            ".h5 for TensorFlow's format" % path)
+    if _hdf5.is_hdf5_path(path):
+        raise ValueError(
+            "save_weights got save_format=\"tf\"/\"tensorflow\", but the "
+            "filepath (\"%s\") looks like an HDF5 file. Omit the "
+            "\".h5\"/\".keras\" when saving in TensorFlow format." % path)
+    return False
 
 
-def save(model, path, overwrite=True, save_format=None):
-    _check_format(path, save_format)
+def _check_made(model):
     if not model.weights:
         raise ValueError("Weights for model %s have not yet been created. "
                          "Weights are created when the Model is first called on "
                          "inputs." % model.name)
-    if not overwrite and os.path.exists(path + ".index"):
+
+
+def save(model, path, overwrite=True, save_format=None):
+    in_hdf5 = _is_hdf5(path, save_format)
+    _check_made(model)
+    if not overwrite and os.path.exists(path if in_hdf5 else path + ".index"):
         raise ValueError("%s exists already, and overwrite is False" % path)
+    if in_hdf5:
+        _hdf5.save(model, path)
+        return
     graph, keys = _objects(model)
     values = backend.batch_get_value(list(keys.values()))
     folder = os.path.dirname(path)
@@ -115,12 +131,14 @@ def save(model, path, overwrite=True, save_format=None):
 
 
 def load(model, path, by_name=False):
-    """Gives the model's weights those of a checkpoint. Where the checkpoint has
-    no such weight, ValueError says which is missing."""
+    """Gives the model's weights those of a checkpoint or an HDF5 file. Where it
+    has no such weight, ValueError says which is missing."""
+    if _hdf5.is_hdf5_path(path) or _hdf5.is_hdf5_file(path):
+        _check_made(model)
+        _hdf5.load(model, path, by_name)
+        return
     if os.path.isdir(path):
         path = _management.latest_checkpoint(path) or path
-    if not os.path.exists(path + ".index"):
-        _check_format(path)
     if by_name:
         raise NotImplementedError(
             "Weights may only be loaded based on topology into Models when "

@@ -38,7 +38,10 @@ def softmax(x, axis=-1):
     rank = convert_to_tensor(x).get_shape().ndims
     if rank is not None and rank < 2:
         raise ValueError("Cannot apply softmax to a tensor that is 1D")
-    return _nn.softmax(x, axis=axis)
+    if rank is None or rank == 2:
+        return _nn.softmax(x, axis=axis)
+    powers = _math.exp(x - _math.reduce_max(x, axis=axis, keepdims=True))
+    return powers / _math.reduce_sum(powers, axis=axis, keepdims=True)
 
 
 def sigmoid(x):

@@ -11,6 +11,7 @@ from headrace._src.framework.graph import (
 from headrace._src.framework.tensor import constant as _constant
 from headrace._src.framework.tensor import constant_value, convert_to_tensor
 from headrace._src.ops import array_ops as _array
+from headrace._src.ops import clipping as _clipping
 from headrace._src.ops import math_ops as _math
 
 _settings = {"floatx": "float32", "epsilon": 1e-7,
@@ -129,9 +130,11 @@ def set_manual_initialization(value):
 
 
 def clear_session():
-    """A new default graph, where names start again."""
+    """A new default graph, where names start again. It has the placeholder of
+    the learning phase."""
     reset_default_graph()
     _settings["learning_phase"] = None
+    learning_phase()
 
 
 def get_session(op_input_list=()):
@@ -256,7 +259,7 @@ def hard_sigmoid(x):
     x = convert_to_tensor(x)
     x = _math.multiply(x, _constant(0.2, x.dtype.base_dtype))
     x = _math.add(x, _constant(0.5, x.dtype.base_dtype))
-    return _math.minimum(_math.maximum(x, 0.), 1.)
+    return _clipping.clip_by_value(x, 0., 1.)
 
 
 def constant(value, dtype=None, shape=None, name=None):
@@ -312,19 +315,23 @@ def relu(x, alpha=0., max_value=None, threshold=0):
     """x above `threshold`, at most max_value; alpha * (x - threshold) below
     it."""
     x = convert_to_tensor(x)
-    if threshold == 0 and alpha == 0:
-        if max_value is None:
-            return _raw.Relu(x)
-        if max_value == 6:
-            return _raw.Relu6(x)
     kind = x.dtype.base_dtype
-    above = x * _math.cast(x > threshold, kind) if threshold else _raw.Relu(x)
+    if alpha != 0:
+        if max_value is None and threshold == 0:
+            return _load_nn().leaky_relu(x, alpha=alpha)
+        below = _raw.Relu(-x + threshold if threshold else -x)
+    if threshold:
+        above = x * _math.cast(x > threshold, kind)
+    elif max_value == 6:
+        above, max_value = _raw.Relu6(x), None
+    else:
+        above = _raw.Relu(x)
     if max_value is not None:
-        above = _math.minimum(above, _constant(max_value, kind))
-    if alpha == 0:
-        return above
-    below = _raw.Relu(_constant(threshold, kind) - x)
-    return above - _constant(alpha, kind) * below
+        most = _constant(max_value, kind)
+        above = _clipping.clip_by_value(above, _constant(0., kind), most)
+    if alpha != 0:
+        above = above - _constant(alpha, kind) * below
+    return above
 
 
 def softmax(x, axis=-1):

@@ -1,14 +1,16 @@
 """tf.keras.layers: Dense, Dropout, Flatten, and layers without weights."""
-from headrace import raw_ops as _raw
+import inspect
+
 from headrace._src.framework import dtypes
 from headrace._src.framework.tensor import convert_to_tensor
 from headrace._src.framework.tensor_shape import TensorShape
 from headrace._src.layers import (
     activations, backend, constraints, initializers, regularizers)
-from headrace._src.layers.engine import Layer
+from headrace._src.layers.engine import Layer, as_list
 from headrace._src.layers.input_spec import InputSpec
 from headrace._src.layers.kernel_layer import KernelLayer
 from headrace._src.nn import activations as _nn
+from headrace._src.nn.embeddings import embedding_lookup
 from headrace._src.ops import array_ops as _array
 from headrace._src.ops import contractions as _contractions
 from headrace._src.ops import math_ops as _math
@@ -24,6 +26,8 @@ class Dense(KernelLayer):
 
     The result is [..., units] of the inputs' type. ValueError if the last
     dimension is not known, or another one in the next call."""
+
+    _masks_pass = True
 
     def __init__(self, units, activation=None, use_bias=True,
                  kernel_initializer="glorot_uniform", bias_initializer="zeros",
@@ -56,7 +60,7 @@ class Dense(KernelLayer):
         self.built = True
 
     def call(self, inputs):
-        kernel = convert_to_tensor(self.kernel)
+        kernel = self.kernel
         rank = inputs.get_shape().ndims
         if isinstance(inputs, SparseTensor):
             outputs = _sparse.sparse_tensor_dense_matmul(inputs, kernel)
@@ -66,8 +70,8 @@ class Dense(KernelLayer):
             outputs.set_shape(inputs.get_shape().as_list()[:-1]
                               + [self.units])
         else:
-            outputs = _raw.MatMul(_math.cast(inputs, kernel.dtype.base_dtype),
-                                  kernel, name="MatMul")
+            outputs = _math.matmul(
+                _math.cast(inputs, kernel.dtype.base_dtype), kernel)
         if self.use_bias:
             outputs = _nn.bias_add(outputs, self.bias)
         return self._activate(outputs)
@@ -87,12 +91,13 @@ class Dropout(Layer):
     """In training, sets a share `rate` of the inputs to 0 and scales up the
     others. `training`: a bool, or a tensor of one."""
 
+    _masks_pass = True
+
     def __init__(self, rate, noise_shape=None, seed=None, **kwargs):
         super().__init__(**kwargs)
         self.rate = rate
         self.noise_shape = noise_shape
         self.seed = seed
-        self.supports_masking = True
 
     def _get_noise_shape(self, inputs):
         if self.noise_shape is None:
@@ -154,10 +159,11 @@ class Flatten(Layer):
 class Activation(Layer):
     """A function of its inputs, by name or as it is."""
 
+    _masks_pass = True
+
     def __init__(self, activation, **kwargs):
         super().__init__(**kwargs)
         self.activation = activations.get(activation)
-        self.supports_masking = True
 
     def call(self, inputs):
         return self.activation(inputs)
@@ -193,13 +199,41 @@ class Lambda(Layer):
         super().__init__(**kwargs)
         self.function = function
         self.arguments = arguments or {}
+        self.mask = mask
+        self.supports_masking = mask is not None
+        self._takes = {"mask", "training"} & set(_parameters(function))
 
-    def call(self, inputs):
-        return self.function(inputs, **self.arguments)
+    def call(self, inputs, mask=None, training=None):
+        given = {"mask": mask, "training": training}
+        return self.function(inputs, **{
+            **self.arguments, **{key: given[key] for key in self._takes}})
+
+    def compute_mask(self, inputs, mask=None):
+        """What `mask` says: a mask, or a function of inputs and their mask."""
+        return self.mask(inputs, mask) if callable(self.mask) else self.mask
+
+
+def _parameters(function):
+    try:
+        return inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return ()
+
+
+def merged_mask(masks):
+    """True where all masks of several inputs are that are not None; None if
+    there are none."""
+    known = [_array.expand_dims(m, 0) for m in as_list(masks) if m is not None]
+    return _math.reduce_all(_array.concat(known, 0), 0) if known else None
 
 
 class Add(Layer):
     """The sum of a list of inputs."""
+
+    _masks_pass = True
+
+    def compute_mask(self, inputs, mask=None):
+        return merged_mask(mask)
 
     def call(self, inputs):
         return _merged(self, inputs, _math.add)
@@ -207,6 +241,11 @@ class Add(Layer):
 
 class Multiply(Layer):
     """The product of a list of inputs."""
+
+    _masks_pass = True
+
+    def compute_mask(self, inputs, mask=None):
+        return merged_mask(mask)
 
     def call(self, inputs):
         return _merged(self, inputs, _math.multiply)
@@ -225,9 +264,30 @@ def _merged(layer, inputs, op):
 class Concatenate(Layer):
     """A list of inputs side by side, along `axis`."""
 
+    _masks_pass = True
+
     def __init__(self, axis=-1, **kwargs):
         super().__init__(**kwargs)
         self.axis = axis
+
+    def compute_mask(self, inputs, mask=None):
+        """True where all that is along the last dimension is. ValueError for
+        another number of masks."""
+        if mask is None:
+            return None
+        if not isinstance(mask, (list, tuple)) or len(mask) != len(inputs):
+            raise ValueError("`mask` should be a list of as many masks as "
+                             "inputs: %d. Got %s" % (len(inputs), mask))
+        if all(m is None for m in mask):
+            return None
+        masks = []
+        for x, m in zip(inputs, mask):
+            if m is None:
+                m = _array.ones_like(x, dtype=dtypes.bool_)
+            elif m.get_shape().ndims < x.get_shape().ndims:
+                m = _array.expand_dims(m, -1)
+            masks.append(m)
+        return _math.reduce_all(_array.concat(masks, self.axis), -1)
 
     def call(self, inputs):
         return _array.concat(inputs, self.axis)
@@ -322,6 +382,8 @@ class ReLU(Layer):
 class LeakyReLU(Layer):
     """Values below 0 times alpha."""
 
+    _masks_pass = True
+
     def __init__(self, alpha=0.3, **kwargs):
         super().__init__(**kwargs)
         self.alpha = alpha
@@ -338,6 +400,8 @@ class PReLU(Layer):
 
     `shared_axes`: dimensions, counted from 1, along which the weight is the
     same. ValueError if another dimension's size is not known."""
+
+    _masks_pass = True
 
     def __init__(self, alpha_initializer="zeros", alpha_regularizer=None,
                  alpha_constraint=None, shared_axes=None, **kwargs):
@@ -368,7 +432,8 @@ class PReLU(Layer):
         self.built = True
 
     def call(self, inputs):
-        return backend.relu(inputs) - self.alpha * backend.relu(-inputs)
+        above = backend.relu(inputs)
+        return above + -self.alpha * backend.relu(-inputs)
 
     def compute_output_shape(self, input_shape):
         return TensorShape(input_shape)
@@ -384,6 +449,8 @@ class PReLU(Layer):
 
 class Softmax(Layer):
     """tf.keras.activations.softmax along `axis`."""
+
+    _masks_pass = True
 
     def __init__(self, axis=-1, **kwargs):
         super().__init__(**kwargs)
@@ -433,16 +500,14 @@ class RepeatVector(Layer):
 
 class Embedding(Layer):
     """Rows of a table of `input_dim` vectors of size `output_dim`, by their
-    indices. The weight is `embeddings`."""
+    indices. The weight is `embeddings`. `mask_zero`: index 0 stands for nothing,
+    and is masked."""
 
     def __init__(self, input_dim, output_dim,
                  embeddings_initializer="uniform",
                  embeddings_regularizer=None, activity_regularizer=None,
                  embeddings_constraint=None, mask_zero=False,
                  input_length=None, **kwargs):
-        if mask_zero:
-            raise NotImplementedError("Embedding: mask_zero=True: masks are "
-                                      "not supported")
         if "input_shape" not in kwargs:
             kwargs["input_shape"] = (input_length,)
         kwargs["dtype"] = kwargs.get("dtype") or backend.floatx()
@@ -454,6 +519,13 @@ class Embedding(Layer):
         self.embeddings_initializer = initializers.get(embeddings_initializer)
         self.embeddings_regularizer = regularizers.get(embeddings_regularizer)
         self.embeddings_constraint = constraints.get(embeddings_constraint)
+        self.mask_zero = mask_zero
+        self.supports_masking = mask_zero
+        self.input_length = input_length
+
+    def compute_mask(self, inputs, mask=None):
+        """With `mask_zero`: True for indices other than 0."""
+        return _math.not_equal(inputs, 0) if self.mask_zero else None
 
     def build(self, input_shape):
         self.embeddings = self.add_weight(
@@ -466,7 +538,7 @@ class Embedding(Layer):
     def call(self, inputs):
         if inputs.dtype.base_dtype not in (dtypes.int32, dtypes.int64):
             inputs = _math.cast(inputs, dtypes.int32)
-        return _array.gather(self.embeddings, inputs)
+        return embedding_lookup(self.embeddings, inputs)
 
     def get_config(self):
         return {
@@ -479,7 +551,35 @@ class Embedding(Layer):
             "activity_regularizer":
                 regularizers.serialize(self.activity_regularizer),
             "embeddings_constraint":
-                constraints.serialize(self.embeddings_constraint)}
+                constraints.serialize(self.embeddings_constraint),
+            "mask_zero": self.mask_zero, "input_length": self.input_length}
+
+
+class Masking(Layer):
+    """A mask over the steps of [batch, time, ...]: those in which all numbers
+    equal `mask_value` are masked, and become 0."""
+
+    _masks_pass = True
+
+    def __init__(self, mask_value=0., **kwargs):
+        super().__init__(**kwargs)
+        self.mask_value = mask_value
+
+    def compute_mask(self, inputs, mask=None):
+        return _math.reduce_any(_math.not_equal(inputs, self.mask_value), -1)
+
+    def call(self, inputs):
+        there = _math.reduce_any(_math.not_equal(inputs, self.mask_value), -1,
+                                 keepdims=True)
+        outputs = inputs * _math.cast(there, inputs.dtype)
+        outputs._keras_mask = _array.squeeze(there, [-1])
+        return outputs
+
+    def compute_output_shape(self, input_shape):
+        return TensorShape(input_shape)
+
+    def get_config(self):
+        return {**super().get_config(), "mask_value": self.mask_value}
 
 
 def data_format_of(data_format):

@@ -50,6 +50,12 @@ def _tensor(value):
         value, (np.ndarray, float, int)) else value
 
 
+def _masks_of(tensors):
+    """The masks of tensors, None for those without, in their structure."""
+    return nest.map_structure(lambda x: getattr(x, "_keras_mask", None),
+                              tensors)
+
+
 class Layer(Module):
     """A layer: `build(input_shape)` makes its weights by add_weight, and
     `call(inputs)` computes its outputs; a derived class has both.
@@ -58,6 +64,7 @@ class Layer(Module):
     its weights, by default that of the first input. `input_shape`: the shape
     of one example, for the first layer of a Sequential."""
 
+    _masks_pass = False  # the outputs have the mask of the inputs
     _zero_based = True  # the first layer of a class has no number
     _use_resource_variables = False  # what tf.layers.Layer asks
 
@@ -73,7 +80,7 @@ class Layer(Module):
         self._trainable = trainable
         self.built = False
         self.stateful = False
-        self.supports_masking = False
+        self.supports_masking = self._masks_pass
         self.input_spec = None
         self._dtype = None if dtype is None else dtypes.as_dtype(dtype).name
         self._set_name(name)
@@ -355,6 +362,7 @@ class Layer(Module):
                 kwargs["training"] = bool(backend.learning_phase())
         elif "training" not in known:
             kwargs.pop("training", None)
+        masks = self._input_masks(inputs, args, kwargs, known)
         check_inputs(self.input_spec, inputs, self.name)
         with name_scope(self._name_scope()):
             self._build_once(inputs)
@@ -368,8 +376,41 @@ class Layer(Module):
                     "A layer's `call` method should return a Tensor or a list "
                     "of Tensors, not None (layer: %s)." % self.name)
             self._regularize_activity(inputs, outputs)
+            self._mask_outputs(inputs, outputs, masks)
         self._remember(inputs, outputs)
         return outputs
+
+    def _input_masks(self, inputs, args, kwargs, known):
+        """The masks of the inputs, in their structure; None if there are none.
+        `call` gets them too, if it takes a mask and was not given one."""
+        if kwargs.get("mask") is not None:
+            return kwargs["mask"]
+        if "mask" in known and known.index("mask") <= len(args):
+            return args[known.index("mask") - 1]
+        masks = _masks_of(inputs)
+        if all(mask is None for mask in nest.flatten(masks)):
+            masks = None
+        if "mask" in known:
+            if masks is not None:
+                kwargs["mask"] = masks
+        else:
+            kwargs.pop("mask", None)
+        return masks
+
+    def _mask_outputs(self, inputs, outputs, masks):
+        """Gives the outputs their masks, `_keras_mask`, unless they have some
+        from layers inside."""
+        outputs = nest.flatten(outputs)
+        if all(hasattr(x, "_keras_mask") for x in outputs):
+            return
+        made = None
+        if self.supports_masking or (
+                type(self).compute_mask is not Layer.compute_mask):
+            made = self.compute_mask(inputs, masks)
+        made = [None] * len(outputs) if made is None else nest.flatten(made)
+        for output, mask in zip(outputs, made):
+            if isinstance(output, Tensor):
+                output._keras_mask = mask
 
     def apply(self, inputs, *args, **kwargs):
         """The outputs for `inputs`, as a call of the layer."""
@@ -463,12 +504,30 @@ class Layer(Module):
         return nest.map_structure(backend.int_shape,
                                   self._at(node_index, 1, "output"))
 
+    def get_input_mask_at(self, node_index):
+        return _masks_of(self._at(node_index, 0, "input_mask"))
+
+    def get_output_mask_at(self, node_index):
+        return _masks_of(self._at(node_index, 1, "output_mask"))
+
+    input_mask = property(lambda self: _masks_of(self._only(0, "input_mask")))
+    output_mask = property(
+        lambda self: _masks_of(self._only(1, "output_mask")))
+
     def compute_mask(self, inputs, mask=None):
-        """None: masks are not supported."""
-        if mask is not None:
+        """The mask of the outputs, for inputs with the mask `mask`: the same, if
+        the layer supports masks. TypeError if it does not, and there is one."""
+        if self.supports_masking:
+            return mask
+        if any(m is not None for m in nest.flatten(mask)):
             raise TypeError("Layer %s does not support masking, but was passed "
                             "an input_mask: %s" % (self.name, mask))
         return None
+
+    @staticmethod
+    def _one_mask(masks):
+        """The mask of one input, of which `masks` may be the list."""
+        return masks[0] if isinstance(masks, (list, tuple)) else masks
 
     def compute_output_shape(self, input_shape):
         """The shape of the outputs for inputs of this shape."""

@@ -48,8 +48,9 @@ class BatchNormalization(Layer):
     offset, for training alone. ValueError for unknown limits, a size that is not
     positive, axis 0 of virtual batches, and these with an adjustment."""
 
-    # Whether a layer that is not trainable never trains, and whether it is an
-    # error to ask for `fused` where it cannot be.
+    _masks_pass = True
+
+    # Whether it is an error to ask for `fused` where it cannot be.
     _strict = True
 
     def __init__(self, axis=-1, momentum=0.99, epsilon=0.001, center=True,
@@ -219,10 +220,6 @@ class BatchNormalization(Layer):
     def call(self, inputs, training=None):
         if training is None:
             training = backend.learning_phase()
-        if self._strict:
-            training = (bool(training) and self.trainable
-                        if isinstance(training, int)
-                        else _math.logical_and(training, self.trainable))
         if self.virtual_batch_size is not None:
             return self._of_virtual_batches(inputs, training)
         return (self._fused if self.fused else self._in_parts)(inputs, training)
@@ -388,6 +385,8 @@ class BatchNormalization(Layer):
 
 class LayerNormalization(Layer):
     """Each example normalised over `axis`, then times gamma plus beta."""
+
+    _masks_pass = True
 
     def __init__(self, axis=-1, epsilon=0.001, center=True, scale=True,
                  beta_initializer="zeros", gamma_initializer="ones",

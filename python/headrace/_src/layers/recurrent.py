@@ -4,7 +4,7 @@ import numpy as np
 from headrace import raw_ops as _raw
 from headrace._src.control.control_flow import while_loop
 from headrace._src.control.tensor_array import TensorArray
-from headrace._src.framework import nest
+from headrace._src.framework import dtypes, nest
 from headrace._src.framework.graph import name_scope
 from headrace._src.framework.tensor import constant, convert_to_tensor
 from headrace._src.framework.tensor_shape import TensorShape
@@ -87,52 +87,55 @@ class _Cell(Layer):
     def _bias_initializer(self):
         return None
 
-    def _make_masks(self, inputs, training):
-        """Dropout masks, the same for all steps: of the inputs and of the
-        state, one for each gate; None for those without dropout."""
-        batch = _array.shape(inputs)[0]
-
-        def masks(rate, size):
+    def _make_masks(self, inputs, state, training):
+        """Dropout masks, the same for all steps of a call: of the inputs and of
+        the state, one for each gate; None for those without dropout."""
+        def masks(rate, x):
             if not rate:
                 return None
-            ones = _array.ones(_array.stack([batch, size]), inputs.dtype)
+            ones = _array.ones_like(x)
+            # As tf.keras.backend.dropout, by a seed of NumPy.
             return [backend.choose(
                 backend.learning_phase() if training is None else training,
-                lambda: _nn.dropout(ones, rate=rate), lambda: ones)
-                for _ in range(self.gates)]
-        self._masks = (masks(self.dropout, inputs.get_shape().as_list()[-1]),
-                       masks(self.recurrent_dropout, self.units))
+                lambda: _nn.dropout(ones, rate=rate,
+                                    seed=np.random.randint(10**7)),
+                lambda: ones) for _ in range(self.gates)]
+        if self._masks is None:
+            self._masks = (masks(self.dropout, inputs),
+                           masks(self.recurrent_dropout, state))
 
     def _masked(self, x, which, gate):
         masks = self._masks[which] if self._masks else None
         return x if masks is None else x * masks[gate]
 
-    def _product(self, x, kernel, which, gate):
-        """x times the part of a kernel that is of one gate."""
-        n = self.units
-        part = convert_to_tensor(kernel)[:, gate * n:(gate + 1) * n]
-        return _math.matmul(self._masked(x, which, gate), part)
+    # Nodes are made in TensorFlow's order: the seeds of the random ops after
+    # them are their numbers.
 
-    def _of_inputs(self, x, gate):
-        product = self._product(x, self.kernel, 0, gate)
+    def _part(self, weight, gate):
+        """The columns of a kernel, or numbers of a bias, that are of a gate."""
+        part = slice(gate * self.units, (gate + 1) * self.units)
+        whole = convert_to_tensor(weight)
+        return whole[part] if whole.get_shape().ndims == 1 else whole[:, part]
+
+    def _of_inputs(self, x):
+        """For each gate: the inputs by its kernel, and its bias."""
+        products = [_math.matmul(self._masked(x, 0, gate),
+                                 self._part(self.kernel, gate))
+                    for gate in range(self.gates)]
         if not self.use_bias:
-            return product
-        return _nn.bias_add(product, self._bias_part(gate))
+            return products
+        return [_nn.bias_add(product, self._bias_part(gate))
+                for gate, product in enumerate(products)]
 
     def _bias_part(self, gate):
-        n = self.units
-        return convert_to_tensor(self.bias)[gate * n:(gate + 1) * n]
-
-    def _of_state(self, h, gate):
-        return self._product(h, self.recurrent_kernel, 1, gate)
+        return self._part(self.bias, gate)
 
     def get_initial_state(self, inputs=None, batch_size=None, dtype=None):
         """Zeros."""
         if inputs is not None:
             batch_size, dtype = _array.shape(inputs)[0], inputs.dtype
         sizes = as_list(self.state_size)
-        states = [_array.zeros(_array.stack([batch_size, n]), dtype)
-                  for n in sizes]
+        states = [_array.zeros([batch_size, n], dtype) for n in sizes]
         return states if isinstance(self.state_size, (list, tuple)) \
             else states[0]
 
@@ -152,8 +155,12 @@ class SimpleRNNCell(_Cell):
     """activation(inputs x kernel + state x recurrent_kernel + bias)."""
 
     def call(self, inputs, states, training=None):
-        h = self.activation(self._of_inputs(inputs, 0)
-                            + self._of_state(states[0], 0))
+        self._make_masks(inputs, states[0], training)
+        h = _math.matmul(self._masked(inputs, 0, 0), self.kernel)
+        if self.use_bias:
+            h = _nn.bias_add(h, self.bias)
+        h = self.activation(h + _math.matmul(
+            self._masked(states[0], 1, 0), self.recurrent_kernel))
         return h, [h]
 
 
@@ -192,24 +199,28 @@ class GRUCell(_Cell):
         n = self.units
         return convert_to_tensor(self.bias)[row, gate * n:(gate + 1) * n]
 
-    def _of_state(self, h, gate):
-        product = super()._of_state(h, gate)
+    def _of_state(self, before, gate):
+        """The product of a state, masked for each gate, and its bias."""
+        product = _math.matmul(before[gate],
+                               self._part(self.recurrent_kernel, gate))
         if not self.use_bias or not self.reset_after:
             return product
         return _nn.bias_add(product, self._bias_part(gate, row=1))
 
     def call(self, inputs, states, training=None):
         h = states[0]
-        z, r = (self.recurrent_activation(
-            self._of_inputs(inputs, gate) + self._of_state(h, gate))
-            for gate in (0, 1))
+        self._make_masks(inputs, h, training)
+        x = self._of_inputs(inputs)
+        before = [self._masked(h, 1, gate) for gate in range(3)]
+        of_state = [self._of_state(before, gate) for gate in (0, 1)]
+        z, r = (self.recurrent_activation(x[gate] + of_state[gate])
+                for gate in (0, 1))
         if self.reset_after:
-            last = r * self._of_state(h, 2)
+            last = r * self._of_state(before, 2)
         else:
-            last = _math.matmul(
-                r * self._masked(h, 1, 2),
-                convert_to_tensor(self.recurrent_kernel)[:, 2 * self.units:])
-        new = self.activation(self._of_inputs(inputs, 2) + last)
+            reset = r * before[2]
+            last = _math.matmul(reset, self._part(self.recurrent_kernel, 2))
+        new = self.activation(x[2] + last)
         h = z * h + (1 - z) * new
         return h, [h]
 
@@ -260,12 +271,29 @@ class LSTMCell(_Cell):
 
     def call(self, inputs, states, training=None):
         h, c = states
-        x = [self._of_inputs(inputs, gate) + self._of_state(h, gate)
-             for gate in range(4)]
+        self._make_masks(inputs, h, training)
+        x = self._of_inputs(inputs)
+        before = [self._masked(h, 1, gate) for gate in range(4)]
+
+        def whole(gate):
+            return x[gate] + _math.matmul(before[gate], self._part(
+                self.recurrent_kernel, gate))
         gate = self.recurrent_activation
-        c = gate(x[1]) * c + gate(x[0]) * self.activation(x[2])
-        h = gate(x[3]) * self.activation(c)
+        i = gate(whole(0))
+        kept = gate(whole(1)) * c
+        c = kept + i * self.activation(whole(2))
+        h = gate(whole(3)) * self.activation(c)
         return h, [h, c]
+
+    def _of_inputs(self, x):
+        """As other cells', by kernels that are split into those of the gates."""
+        kernels = _array.split(self.kernel, 4, axis=1)
+        products = [_math.matmul(self._masked(x, 0, gate), kernel)
+                    for gate, kernel in enumerate(kernels)]
+        if not self.use_bias:
+            return products
+        return [_nn.bias_add(product, bias) for product, bias in zip(
+            products, _array.split(self.bias, 4, axis=0))]
 
     def get_config(self):
         return {**super().get_config(), "recurrent_activation":
@@ -301,32 +329,58 @@ class StackedRNNCells(Layer):
         self.built = True
 
     def get_initial_state(self, inputs=None, batch_size=None, dtype=None):
-        return tuple(_zero_states(c, inputs) for c in self.cells)
+        if inputs is not None:
+            batch_size, dtype = _array.shape(inputs)[0], inputs.dtype
+        return tuple(_zero_states(c, batch_size, dtype) for c in self.cells)
 
-    def call(self, inputs, states, **kwargs):
+    def _forget_masks(self):
+        for cell in self.cells:
+            _forget_masks(cell)
+
+    def call(self, inputs, states, training=None, **kwargs):
         new, at = [], 0
         for cell in self.cells:
             n = len(as_list(cell.state_size))
-            inputs, state = cell.call(inputs, list(states[at:at + n]))
+            inputs, state = cell.call(inputs, list(states[at:at + n]),
+                                      **_training_of(cell, training))
             new += as_list(state)
             at += n
         return inputs, new
 
 
-def _zero_states(cell, inputs):
+def _zero_states(cell, batch_size, dtype):
     if hasattr(cell, "get_initial_state"):
-        return cell.get_initial_state(inputs=inputs)
-    batch = _array.shape(inputs)[0]
-    return [_array.zeros(_array.stack([batch, n]), inputs.dtype)
+        return cell.get_initial_state(inputs=None, batch_size=batch_size,
+                                      dtype=dtype)
+    return [_array.zeros([batch_size, n], dtype)
             for n in as_list(cell.state_size)]
+
+
+def _forget_masks(cell):
+    """A call has dropout masks of its own."""
+    if hasattr(cell, "_forget_masks"):
+        cell._forget_masks()
+    elif hasattr(cell, "_masks"):
+        cell._masks = None
+
+
+def _training_of(cell, training):
+    """`training` for a cell whose call takes it."""
+    return {"training": training} if (
+        isinstance(cell, Layer) and "training" in cell._call_arguments()
+        ) else {}
 
 
 class RNN(Layer):
     """Runs a cell over the second dimension of [batch, time, ...].
     `return_sequences`: all outputs, not the last alone. `return_state`: the
     last states too. `stateful`: a batch begins with the states that the one
-    before left; the batch size must be known. Masks and `unroll` are not
-    supported; unroll is ignored."""
+    before left; the batch size must be known. `unroll` is ignored.
+
+    Where a mask [batch, time] is False, the states stay as they are and the
+    output is that of the step before, or zeros with `zero_output_for_mask`."""
+
+    _masks_pass = True
 
     def __init__(self, cell, return_sequences=False, return_state=False,
                  go_backwards=False, stateful=False, unroll=False,
@@ -340,6 +394,7 @@ class RNN(Layer):
             raise ValueError("The RNN cell should have an attribute "
                              "`state_size` (tuple of integers, one integer per "
                              "RNN state).")
+        self.zero_output_for_mask = kwargs.pop("zero_output_for_mask", False)
         super().__init__(**kwargs)
         self.cell = cell
         self.return_sequences = return_sequences
@@ -374,56 +429,105 @@ class RNN(Layer):
         return super().__call__(inputs, **kwargs)
 
     def call(self, inputs, mask=None, training=None, initial_state=None):
-        if mask is not None:
-            raise NotImplementedError("%s: masks are not supported"
-                                      % type(self).__name__)
-        x = inputs if self.time_major else _swapped(inputs)
-        first = x[0]
         if initial_state is not None:
             states = [convert_to_tensor(s) for s in initial_state]
         elif self.stateful:
             states = self._kept_states(inputs)
         else:
-            states = nest.flatten(_zero_states(self.cell, first))
+            states = nest.flatten(_zero_states(
+                self.cell, _array.shape(inputs)[1 if self.time_major else 0],
+                inputs.dtype))
         if len(states) != len(self._sizes()):
             raise ValueError("Layer %s expects %d states, but was passed %d"
                              % (self.name, len(self._sizes()), len(states)))
-        if hasattr(self.cell, "_make_masks"):
-            self.cell._make_masks(first, training)
-        last, outputs, new = self._loop(x, states)
-        if hasattr(self.cell, "_masks"):
-            self.cell._masks = None
+        x = inputs if self.time_major else _swapped(inputs)
+        mask = self._time_major_mask(mask)
+        _forget_masks(self.cell)
+        last, outputs, new = self._loop(x, states, mask, training)
+        _forget_masks(self.cell)
         if self.stateful:
             self._state_updates = [v.assign(s).op
                                    for v, s in zip(self.states, new)]
-        result = (outputs if self.time_major else _swapped(outputs)) \
-            if self.return_sequences else last
+        if not self.time_major:
+            outputs = _swapped(outputs)
+        result = outputs if self.return_sequences else last
         static = inputs.get_shape().as_list()
         size = getattr(self.cell, "output_size", self._sizes()[0])
         result.set_shape((static[:2] if self.return_sequences else static[:1])
                          + [size])
         return [result] + new if self.return_state else result
 
-    def _loop(self, x, states):
-        """(the last output, all outputs, the last states) of time-major x."""
-        n = x.get_shape().as_list()[0] or _array.shape(x)[0]
-        read = TensorArray(x.dtype.base_dtype, size=n).unstack(
-            _raw.ReverseV2(x, [0]) if self.go_backwards else x)
-        outputs = TensorArray(x.dtype.base_dtype, size=n)
-        shapes = [s.get_shape() for s in states]
+    def compute_mask(self, inputs, mask=None):
+        """That of the inputs, for the outputs of all steps; states have
+        none."""
+        mask = self._one_mask(mask) if self.return_sequences else None
+        return [mask] + [None] * len(self._sizes()) if self.return_state \
+            else mask
 
-        def step(t, outputs, *states):
+    def _time_major_mask(self, mask):
+        """A mask as bools [time, batch, 1], or None."""
+        mask = self._one_mask(mask)
+        if mask is None:
+            return None
+        mask = convert_to_tensor(mask)
+        if mask.dtype.base_dtype != dtypes.bool_:
+            mask = _math.cast(mask, dtypes.bool_)
+        if mask.get_shape().ndims == 2:
+            mask = _array.expand_dims(mask, -1)
+        return mask if self.time_major else _swapped(mask)
+
+    @staticmethod
+    def _masked_step(there, before, states, output, new):
+        """(output, states) of a step: where `there` [batch, 1] is False, those
+        of before."""
+        def like(x):
+            return _array.tile(there, [1] + x.get_shape().as_list()[1:])
+        output = _array.where(like(output), output, before)
+        every = [like(s) for s in states]
+        return output, [_array.where(m, a, b)
+                        for m, a, b in zip(every, new, states)]
+
+    def _loop(self, x, states, mask, training):
+        """(the last output, all outputs, the last states) of time-major x. The
+        first step is made outside of the loop too: it tells the shape of the
+        output, and dropout masks of all steps are made there."""
+        n = _array.shape(x)[0]
+        read = TensorArray(x.dtype.base_dtype, size=n)
+        read = read.unstack(_raw.ReverseV2(x, [0]) if self.go_backwards else x)
+        options = _training_of(self.cell, training)
+        first, _ = self.cell.call(x[0], list(states), **options)
+        outputs = TensorArray(first.dtype.base_dtype, size=n,
+                              element_shape=first.get_shape())
+        start = constant(0, name="time")
+        shapes = [s.get_shape() for s in states]
+        masks, last = None, []  # with a mask: the output of the step before
+        if mask is not None:
+            if self.go_backwards:
+                mask = _raw.ReverseV2(mask, [0])
+            masks = TensorArray(mask.dtype, size=n).unstack(mask)
+            zeros = _array.zeros_like(first)
+            last = [zeros]
+
+        def step(t, outputs, last, states):
             value = read.read(t)
             value.set_shape(x.get_shape()[1:])
-            output, new = self.cell.call(value, list(states))
+            there = None if masks is None else masks.read(t)
+            output, new = self.cell.call(value, list(states), **options)
             new = nest.flatten(new)
             for s, shape in zip(new, shapes):
                 s.set_shape(shape)
-            return (t + 1, outputs.write(t, output), *new)
+            if masks is not None:
+                there.set_shape([None, 1])
+                output, new = self._masked_step(
+                    there, zeros if self.zero_output_for_mask else last[0],
+                    states, output, new)
+                last = [output]
+            outputs = outputs.write(t, output)
+            return t + 1, outputs, last, new
 
-        _, outputs, *states = while_loop(
-            lambda t, *_: t < n, step, (constant(0), outputs, *states),
-            maximum_iterations=n, parallel_iterations=32)
+        _, outputs, _, states = while_loop(
+            lambda t, *_: t < n, step, (start, outputs, last, states),
+            parallel_iterations=32)
         stacked = outputs.stack()
         return stacked[-1], stacked, states
 
@@ -460,7 +564,9 @@ class RNN(Layer):
     def _options(self):
         return {key: getattr(self, key) for key in (
             "return_sequences", "return_state", "go_backwards", "stateful",
-            "unroll", "time_major")}
+            "unroll", "time_major")} | (
+                {"zero_output_for_mask": True} if self.zero_output_for_mask
+                else {})
 
 
 def _zeros(*shape):
@@ -484,7 +590,8 @@ class _OfCell(RNN):
                  **kwargs):
         own = {k: kwargs.pop(k) for k in (
             "name", "trainable", "dtype", "input_shape", "batch_input_shape",
-            "input_dim", "input_length", "batch_size", "weights", "dynamic")
+            "input_dim", "input_length", "batch_size", "weights", "dynamic",
+            "zero_output_for_mask")
             if k in kwargs}
         length = own.pop("input_length", None)
         if "input_dim" in own:
@@ -584,7 +691,9 @@ class Wrapper(Layer):
 
 class Bidirectional(Wrapper):
     """A recurrent layer forwards and backwards. `merge_mode`: "concat", "sum",
-    "mul", "ave", or None for both results."""
+    "mul", "ave", or None for both results. Masked steps give zeros."""
+
+    _masks_pass = True
 
     def __init__(self, layer, merge_mode="concat", weights=None,
                  backward_layer=None, **kwargs):
@@ -607,13 +716,33 @@ class Bidirectional(Wrapper):
         self.backward_layer = backward_layer or type(layer).from_config(
             {**config, "name": "backward_" + layer.name,
              "go_backwards": not layer.go_backwards})
+        for one in (self.forward_layer, self.backward_layer):
+            one.zero_output_for_mask = one.return_sequences
         if hasattr(layer, "_batch_input_shape"):
             self._batch_input_shape = layer._batch_input_shape
         del self.layer
 
-    def call(self, inputs, training=None):
-        first = as_list(self.forward_layer(inputs, training=training))
-        second = as_list(self.backward_layer(inputs, training=training))
+    def build(self, input_shape):
+        for layer in (self.forward_layer, self.backward_layer):
+            with name_scope(layer.name):
+                layer._dtype = layer._dtype or self._dtype
+                layer.build(input_shape)
+        self.built = True
+
+    def compute_mask(self, inputs, mask=None):
+        """That of the inputs, for the outputs of all steps; states have
+        none."""
+        mask = self._one_mask(mask) if self.return_sequences else None
+        masks = [mask] if self.merge_mode else [mask, mask]
+        if self.return_state:
+            masks += [None] * 2 * len(self.forward_layer._sizes())
+        return masks if len(masks) > 1 else masks[0]
+
+    def call(self, inputs, training=None, mask=None):
+        first = as_list(self.forward_layer(inputs, training=training,
+                                           mask=mask))
+        second = as_list(self.backward_layer(inputs, training=training,
+                                             mask=mask))
         y, z = first[0], second[0]
         if self.return_sequences:
             z = _raw.ReverseV2(z, [1])
@@ -625,11 +754,30 @@ class Bidirectional(Wrapper):
         return result[0] if len(result) == 1 else result
 
 
+def _sizes_from(x, start):
+    """The sizes of the dimensions of x from `start` on: tensors where they are
+    not known."""
+    sizes = x.get_shape().as_list()[start:]
+    if all(sizes):
+        return sizes
+    shape = _array.shape(x)
+    return [size or shape[start + i] for i, size in enumerate(sizes)]
+
+
+def _flat_steps(x):
+    """[batch, time, ...] as [batch * time, ...]"""
+    return _array.reshape(x, [-1] + _sizes_from(x, 2))
+
+
 class TimeDistributed(Wrapper):
-    """A layer applied to each step of [batch, time, ...]."""
+    """A layer applied to each step of [batch, time, ...]. A mask [batch, time,
+    ...] is given to it in steps too, if it takes one."""
+
+    _masks_pass = True
 
     def __init__(self, layer, **kwargs):
         super().__init__(layer, **kwargs)
+        self._last = None, None  # the inputs of the last call, also in steps
 
     def build(self, input_shape):
         shape = TensorShape(input_shape).as_list()
@@ -639,15 +787,35 @@ class TimeDistributed(Wrapper):
             self.layer.built = True
         self.built = True
 
-    def call(self, inputs, training=None):
+    def compute_mask(self, inputs, mask=None):
+        """What the layer makes of the mask of each step; where it makes none,
+        whether anything of a step is there. With a known batch size, the mask
+        as it is."""
+        if inputs.get_shape().as_list()[0]:
+            return mask
+        flat = None if mask is None else _flat_steps(mask)
+        given, flat_inputs = self._last
+        made = self.layer.compute_mask(
+            flat_inputs if given is inputs else _flat_steps(inputs), flat)
+        if made is not None:
+            length = inputs.get_shape().as_list()[1] or _array.shape(inputs)[1]
+            return _array.reshape(made, [-1, length] + _sizes_from(made, 1))
+        if mask is not None:
+            for _ in range(2, mask.get_shape().ndims):
+                mask = _math.reduce_any(mask, -1)
+        return mask
+
+    def call(self, inputs, training=None, mask=None):
         shape = inputs.get_shape().as_list()
-        sizes = _array.shape(inputs)
-        flat = _array.reshape(inputs, _array.concat([[-1], sizes[2:]], 0))
-        flat.set_shape([None] + shape[2:])
+        length = shape[1] or _array.shape(inputs)[1]
+        flat = _flat_steps(inputs)
+        self._last = inputs, flat
+        known = self.layer._call_arguments()
         options = {"training": training} if training is not None and (
-            "training" in self.layer._call_arguments()) else {}
+            "training" in known) else {}
+        if mask is not None and "mask" in known:
+            options["mask"] = _flat_steps(mask)
         y = self.layer(flat, **options)
-        out = _array.reshape(y, _array.concat(
-            [sizes[:2], _array.shape(y)[1:]], 0))
+        out = _array.reshape(y, [-1, length] + _sizes_from(y, 1))
         out.set_shape(shape[:2] + y.get_shape().as_list()[1:])
         return out

@@ -1,9 +1,12 @@
 """tf.keras.layers: layers without weights: sums and the like of several inputs,
 noise, cropping, repetition; and the functions that call them."""
+import numpy as np
+
 from headrace import raw_ops as _raw
+from headrace._src.framework.tensor import constant
 from headrace._src.layers import backend
 from headrace._src.layers.core import (
-    Add, Concatenate, Dropout, Multiply, data_format_of)
+    Add, Concatenate, Dropout, Multiply, data_format_of, merged_mask)
 from headrace._src.layers.engine import Layer
 from headrace._src.layers.input_spec import InputSpec
 from headrace._src.ops import array_ops as _array
@@ -12,6 +15,11 @@ from headrace._src.ops import random_ops as _random
 
 
 class _Merge(Layer):
+    _masks_pass = True
+
+    def compute_mask(self, inputs, mask=None):
+        return merged_mask(mask)
+
     def _reduce(self, inputs):
         raise NotImplementedError
 
@@ -98,6 +106,8 @@ def concatenate(inputs, axis=-1, **kwargs):
 class GaussianNoise(Layer):
     """Adds normal noise of standard deviation `stddev` while training."""
 
+    _masks_pass = True
+
     def __init__(self, stddev, **kwargs):
         super().__init__(**kwargs)
         self.stddev = stddev
@@ -109,7 +119,7 @@ class GaussianNoise(Layer):
             training,
             lambda: inputs + _random.random_normal(
                 _array.shape(inputs), stddev=self.stddev, dtype=inputs.dtype),
-            lambda: _array.identity(inputs))
+            lambda: inputs)
 
     def get_config(self):
         return {**super().get_config(), "stddev": self.stddev}
@@ -145,6 +155,8 @@ class SpatialDropout2D(Dropout):
 class ELU(Layer):
     """x, or alpha * (exp(x) - 1) below 0."""
 
+    _masks_pass = True
+
     def __init__(self, alpha=1.0, **kwargs):
         super().__init__(**kwargs)
         self.alpha = alpha
@@ -160,6 +172,8 @@ class ELU(Layer):
 
 class ThresholdedReLU(Layer):
     """x above theta, 0 elsewhere."""
+
+    _masks_pass = True
 
     def __init__(self, theta=1.0, **kwargs):
         super().__init__(**kwargs)
@@ -189,8 +203,21 @@ class _Global1D(Layer):
 
 
 class GlobalAveragePooling1D(_Global1D):
-    """The mean of each channel over the steps."""
+    """The mean of each channel over the steps, or over those that a mask has."""
     reduce = staticmethod(_math.reduce_mean)
+    _masks_pass = True
+
+    def compute_mask(self, inputs, mask=None):
+        """None: the steps are gone."""
+        return None
+
+    def call(self, inputs, mask=None):
+        if mask is None:
+            return super().call(inputs)
+        axis = 2 if self.data_format == "channels_first" else 1
+        there = _array.expand_dims(_math.cast(mask, inputs.dtype), 3 - axis)
+        return _math.reduce_sum(inputs * there, axis) / _math.reduce_sum(
+            there, axis)
 
 
 class GlobalMaxPooling1D(_Global1D):
@@ -267,6 +294,10 @@ class UpSampling1D(Layer):
 def _repeated(x, times, axis):
     """Each slice along `axis` several times."""
     static = x.get_shape().as_list()
+    if static[axis] is not None:
+        slices = _array.split(x, static[axis], axis=axis)
+        return _array.concat([part for part in slices for _ in range(times)],
+                             axis)
     spread = _array.expand_dims(x, axis + 1)
     spread = _array.tile(spread, [times if i == axis + 1 else 1
                                   for i in range(len(static) + 1)])
@@ -293,11 +324,10 @@ class UpSampling2D(Layer):
 
     def call(self, inputs):
         first = self.data_format == "channels_first"
+        sizes = _array.shape(inputs)[2:] if first else _array.shape(inputs)[1:3]
+        new = sizes * constant(np.array(self.size, np.int32))
         x = _array.transpose(inputs, [0, 2, 3, 1]) if first else inputs
         static = x.get_shape().as_list()
-        sizes = [_array.shape(x)[i] if static[i] is None else static[i]
-                 for i in (1, 2)]
-        new = [n * k for n, k in zip(sizes, self.size)]
         if self.interpolation == "nearest":
             x = _raw.ResizeNearestNeighbor(x, new, half_pixel_centers=True)
         else:

@@ -96,7 +96,7 @@ def embedding_lookup(params, ids, partition_strategy="mod", name=None,
         flat = _array.reshape(ids, [-1])
         part, row = _assign_ids(flat, parts, partition_strategy)
         part = _math.cast(part, dtypes.int32)
-        positions = _raw.Range(0, _array.size(flat), 1)
+        positions = _math.range(_array.size(flat))
         gathered = []
         for p, rows in zip(parts, _raw.DynamicPartition(
                 row, part, num_partitions=n)):
@@ -109,7 +109,7 @@ def embedding_lookup(params, ids, partition_strategy="mod", name=None,
         for p in parts[1:]:
             row_shape = row_shape.merge_with(p.get_shape()[1:])
         if row_shape.is_fully_defined():
-            size = constant(row_shape.as_list(), dtypes.int32)
+            size = row_shape.as_list()
         else:
             with colocate_with(parts[0].op):
                 size = _array.shape(parts[0])[1:]

@@ -11,6 +11,7 @@ from headrace._src.framework.graph import (
 from headrace._src.ops import array_ops as _array
 from headrace._src.training import basic_session_run_hooks as _hooks
 from headrace._src.training import coordinator as _coordinator
+from headrace._src.training import resources as _resources
 from headrace._src.training import summary as _summary
 from headrace._src.training.session_manager import SessionManager
 from headrace._src.training.session_run_hook import (
@@ -98,16 +99,23 @@ class Scaffold:
                     else value)
         self._init_op = or_made(
             self._init_op, "init_op", GraphKeys.INIT_OP,
-            lambda: _flow.group(_variables.global_variables_initializer()))
+            lambda: _flow.group(
+                _variables.global_variables_initializer(),
+                _resources.initialize_resources(
+                    _resources.shared_resources())))
         self._ready_op = or_made(
             self._ready_op, "ready_op", GraphKeys.READY_OP,
-            lambda: _array.identity(
-                _variables.report_uninitialized_variables()))
+            lambda: _array.concat(
+                [_variables.report_uninitialized_variables(),
+                 _resources.report_uninitialized_resources()], 0))
         self._ready_for_local_init_op = or_made(
             self._ready_for_local_init_op, "ready_for_local_init_op",
             GraphKeys.READY_FOR_LOCAL_INIT_OP,
-            lambda: _array.identity(_variables.report_uninitialized_variables(
-                _variables.global_variables())))
+            lambda: _array.concat(
+                [_variables.report_uninitialized_variables(
+                    _variables.global_variables()),
+                 _resources.report_uninitialized_resources(
+                     _resources.shared_resources())], 0))
         self._local_init_op = or_made(
             self._local_init_op, "local_init_op", GraphKeys.LOCAL_INIT_OP,
             Scaffold.default_local_init_op)
@@ -142,9 +150,12 @@ class Scaffold:
 
     @staticmethod
     def default_local_init_op():
-        """Initialises the local variables and the tables."""
-        return _flow.group(_variables.local_variables_initializer(),
-                           _variables.tables_initializer())
+        """Initialises the local variables, the tables and the local
+        resources."""
+        return _flow.group(
+            _variables.local_variables_initializer(),
+            _variables.tables_initializer(),
+            _resources.initialize_resources(_resources.local_resources()))
 
 
 class SessionCreator:

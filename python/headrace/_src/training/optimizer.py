@@ -86,7 +86,8 @@ class Optimizer:
 
     def compute_gradients(self, loss, var_list=None, gate_gradients=GATE_OP,
                           aggregation_method=None,
-                          colocate_gradients_with_ops=False, grad_loss=None):
+                          colocate_gradients_with_ops=False, grad_loss=None,
+                          _stop_gradients=None):
         """A list of (gradient of the loss, variable). The gradient is a Tensor,
         IndexedSlices, or None where the loss does not depend on the variable.
 
@@ -118,7 +119,8 @@ class Optimizer:
             loss, var_list, grad_ys=grad_loss,
             gate_gradients=gate_gradients == self.GATE_OP,
             aggregation_method=aggregation_method,
-            colocate_gradients_with_ops=colocate_gradients_with_ops)
+            colocate_gradients_with_ops=colocate_gradients_with_ops,
+            stop_gradients=_stop_gradients)
         if gate_gradients == self.GATE_GRAPH:
             grads = _flow.tuple(grads)
         pairs = list(zip(grads, var_list))

@@ -247,7 +247,7 @@ class Orthogonal(Initializer):
                                             seed=self.seed)
         q, r = _raw.Qr(random, full_matrices=False)
         # The signs make the distribution uniform.
-        q = q * _raw.Sign(_raw.MatrixDiagPart(r))
+        q = q * _raw.Sign(_raw.DiagPart(r))
         if rows < columns:
             q = _array.matrix_transpose(q)
         return self.gain * _array.reshape(q, sizes)

@@ -195,6 +195,14 @@ class _WrittenVariable(ResourceVariable):
     def read_value(self):
         return self._read()
 
+    def sparse_read(self, indices, name=None):
+        with control_dependencies([self._written_by]):
+            return super().sparse_read(indices, name)
+
+    def gather_nd(self, indices, name=None):
+        with control_dependencies([self._written_by]):
+            return super().gather_nd(indices, name)
+
 
 def _refuse_updates():
     def refuse(sign):
