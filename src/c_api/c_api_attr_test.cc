@@ -220,6 +220,28 @@ TEST_F(CApiTest, AnyNegativeSizeOfAnAttrsShapeIsUnknown) {
   EXPECT_EQ(got[0], -1);
 }
 
+TEST_F(CApiTest, ListsOfSerializedShapes) {
+  TF_OperationDescription* d = TF_NewOperation(g(), "NoOp", "n");
+  const void* const protos[] = {"\x12\x02\x08\x03", "\x18\x01"};  // [3], ?
+  const size_t lengths[] = {4, 2}, cut[] = {3, 2};
+  TF_SetAttrTensorShapeProtoList(d, "_l", protos, cut, 2, s());
+  EXPECT_EQ(TF_GetCode(s()), TF_INVALID_ARGUMENT);
+  EXPECT_NE(message().find("'_l'"), message().npos) << message();
+  TF_SetAttrTensorShapeProtoList(d, "_l", protos, lengths, 2, s());
+  EXPECT_EQ(TF_GetCode(s()), TF_OK) << message();
+  TF_SetAttrTensorShapeProtoList(d, "_none", nullptr, nullptr, 0, s());
+  EXPECT_EQ(TF_GetCode(s()), TF_OK) << message();
+  TF_Operation* const n = Finish(d);
+  TF_Buffer* got[2] = {};
+  TF_OperationGetAttrTensorShapeProtoList(n, "_l", got, 2, s());
+  ASSERT_EQ(TF_GetCode(s()), TF_OK) << message();
+  for (int i = 0; i < 2; ++i) {
+    const Buffer owned(got[i]);
+    EXPECT_EQ(Bytes(got[i]),
+              std::string(static_cast<const char*>(protos[i]), lengths[i]));
+  }
+}
+
 // A placeholder stands for an attr of a function that the node will be in.
 // Until then nothing may depend on it; the codes are TensorFlow's.
 TEST_F(CApiTest, AnAttrMayBeAPlaceholderIfNothingDependsOnIt) {

@@ -1,8 +1,10 @@
 // Functions that a client of C makes of a graph.
+#include <cstdlib>
 #include <vector>
 
 #include "c_api/c_api_test_util.h"
 #include "headrace/graph.pb.h"
+#include "tensorflow/c/c_api_experimental.h"
 
 extern "C" void TF_GraphRemoveFunction(TF_Graph*, const char*, TF_Status*);
 
@@ -183,6 +185,10 @@ TEST_F(FunctionCApiTest, APlaceholderBecomesAnAttrOfTheFunction) {
   TF_FunctionToFunctionDef(f.get(), b.get(), s());
   headrace::pb::FunctionDef def;
   ASSERT_TRUE(def.ParseFromString(Bytes(b.get())));
+  size_t length = 0;
+  const char* const debug = TF_FunctionDebugString(f.get(), &length);
+  EXPECT_EQ(std::string(debug, length), def.DebugString());
+  std::free(const_cast<char*>(debug));
   ASSERT_EQ(def.signature().attr_size(), 1);
   EXPECT_EQ(def.signature().attr(0).ShortDebugString(),
             "name: \"Sep\" type: \"string\"");

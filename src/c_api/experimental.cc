@@ -208,9 +208,6 @@ TF_Buffer* TF_CreateRunOptions(unsigned char enable_full_trace) {
   return NewBuffer(options);
 }
 
-void TF_ImportGraphDefOptionsSetValidateColocationConstraints(
-    TF_ImportGraphDefOptions*, unsigned char) {}
-
 const char* TF_GraphDebugString(TF_Graph* graph, size_t* len) {
   if (graph == nullptr) return nullptr;
   pb::GraphDef def;

@@ -450,6 +450,16 @@ TEST_F(OrderTest, DescriptionsAreFinishedOnce) {
       << message();
 }
 
+// TensorFlow's own parts use these names while they hold the graph's lock.
+TEST_F(OrderTest, LockedNamesDoTheSame) {
+  TF_OperationDescription* const d = TF_NewOperationLocked(g(), "NoOp", "x");
+  TF_Operation* const x = TF_FinishOperationLocked(d, s());
+  EXPECT_EQ(TF_GetCode(s()), TF_OK) << message();
+  EXPECT_EQ(x, TF_GraphOperationByName(g(), "x"));
+  EXPECT_EQ(TF_FinishOperationLocked(d, s()), nullptr);
+  EXPECT_EQ(TF_GetCode(s()), TF_INVALID_ARGUMENT);
+}
+
 TEST_F(OrderTest, SessionsAreDeletedOnce) {
   TF_Session* const session = NewSession();
   TF_DeleteSession(session, s());
