@@ -76,7 +76,7 @@ if(HEADRACE_OPS)
   list(JOIN ops "\n" ops)
   file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/only_ops.inc CONTENT "${ops}\n")
   target_compile_definitions(hr_flags INTERFACE
-    HEADRACE_ONLY_OPS="${CMAKE_BINARY_DIR}/only_ops.inc")
+    HEADRACE_ONLY_OPS="${CMAKE_BINARY_DIR}/only_ops.inc" HEADRACE_LITE_MESSAGES)
 endif()
 
 find_program(HEADRACE_MOLD mold)

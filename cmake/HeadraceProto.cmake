@@ -6,10 +6,12 @@ foreach(proto ${protos})
   list(APPEND proto_sources ${gen}/headrace/${name}.pb.cc)
   list(APPEND proto_headers ${gen}/headrace/${name}.pb.h)
 endforeach()
+# Without descriptors, text and reflection in a library of few ops.
+set(lite $<$<BOOL:${HEADRACE_OPS}>:lite:>)
 add_custom_command(
   OUTPUT ${proto_sources} ${proto_headers}
   COMMAND ${CMAKE_COMMAND} -E make_directory ${gen}
-  COMMAND protobuf::protoc -I${CMAKE_SOURCE_DIR}/proto --cpp_out=${gen} ${protos}
+  COMMAND protobuf::protoc -I${CMAKE_SOURCE_DIR}/proto "--cpp_out=${lite}${gen}" ${protos}
   DEPENDS ${protos} protobuf::protoc
   COMMENT "Generating messages" VERBATIM)
 add_custom_target(hr_proto_headers DEPENDS ${proto_headers})

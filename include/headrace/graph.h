@@ -184,6 +184,8 @@ class Graph {
 
   // After this call AddNode accepts malformed names. TensorFlow's C API refuses
   // such a name only when a session runs the graph; CheckNames does so here.
+  // It also accepts attrs that are placeholders, for bodies of functions; a run
+  // that needs such a node is refused.
   void TakeAnyName() { takes_any_name_ = true; }
   // InvalidArgument for the first malformed name that AddNode accepted.
   Status CheckNames() const;

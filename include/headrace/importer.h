@@ -30,6 +30,8 @@ struct ImportOptions {
   std::vector<std::string> return_nodes;
   std::string default_device;
   bool validate_shape = true;
+  // Colocations must name nodes of the GraphDef; otherwise they may name any.
+  bool validate_colocation = true;
   // The limit for the memory of the graph's constants, in bytes. 0: what the
   // machine has free. A constant that repeats one value takes little memory
   // (framework/tensor/splat_buffer.h).

@@ -77,6 +77,11 @@ class ForkGate {
   }
   void Leave() { state_.fetch_sub(1, std::memory_order_release); }
 
+  // Not to be asked if the gate is abandoned.
+  bool IsEmpty() const {
+    return static_cast<uint32_t>(state_.load(std::memory_order_acquire)) == 0;
+  }
+
   // True if the parent process forked while somebody was inside. The object's
   // state is then undefined.
   bool IsAbandoned() const {

@@ -5,8 +5,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_split.h"
 #include "c_api/internal.h"
-#include "google/protobuf/io/tokenizer.h"
-#include "google/protobuf/text_format.h"
+#include "framework/op/message_util.h"
 #include "headrace/api_def.pb.h"
 #include "headrace/op_def.pb.h"
 
@@ -88,17 +87,6 @@ Status QuoteTexts(absl::string_view text, std::string* out) {
   }
   return OkStatus();
 }
-
-class FirstParseError : public google::protobuf::io::ErrorCollector {
- public:
-  void AddError(int line, int column, const std::string& message) override {
-    if (text.empty()) {
-      text = absl::StrCat("line ", line + 1, ", column ", column + 1, ": ",
-                          message);
-    }
-  }
-  std::string text;
-};
 
 // Puts `change` into `def`, as TensorFlow's generators do: endpoints and the
 // order of arguments are replaced, arguments and attrs changed by name.
@@ -187,13 +175,10 @@ Status PutApiDefs(TF_ApiDefMap* map, const char* text, size_t length) {
   std::string quoted;
   HR_RETURN_IF_ERROR(QuoteTexts(absl::string_view(text, length), &quoted));
   pb::ApiDefs changes;
-  FirstParseError error;
-  google::protobuf::TextFormat::Parser parser;
-  parser.RecordErrorsTo(&error);
-  parser.SetRecursionLimit(100);
-  if (!parser.ParseFromString(quoted, &changes)) {
-    return errors::InvalidArgument("TF_ApiDefMapPut: no text of ApiDefs: ",
-                                   error.text);
+  if (const Status s = headrace::MessageFromText(quoted, &changes); !s.ok()) {
+    return Status(
+        s.code(),
+        absl::StrCat("TF_ApiDefMapPut: no text of ApiDefs: ", s.message()));
   }
   // Into copies first, so that an error changes nothing.
   std::map<std::string, pb::ApiDef, std::less<>> changed;

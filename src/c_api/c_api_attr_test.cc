@@ -220,5 +220,99 @@ TEST_F(CApiTest, AnyNegativeSizeOfAnAttrsShapeIsUnknown) {
   EXPECT_EQ(got[0], -1);
 }
 
+TEST_F(CApiTest, ListsOfSerializedShapes) {
+  TF_OperationDescription* d = TF_NewOperation(g(), "NoOp", "n");
+  const void* const protos[] = {"\x12\x02\x08\x03", "\x18\x01"};  // [3], ?
+  const size_t lengths[] = {4, 2}, cut[] = {3, 2};
+  TF_SetAttrTensorShapeProtoList(d, "_l", protos, cut, 2, s());
+  EXPECT_EQ(TF_GetCode(s()), TF_INVALID_ARGUMENT);
+  EXPECT_NE(message().find("'_l'"), message().npos) << message();
+  TF_SetAttrTensorShapeProtoList(d, "_l", protos, lengths, 2, s());
+  EXPECT_EQ(TF_GetCode(s()), TF_OK) << message();
+  TF_SetAttrTensorShapeProtoList(d, "_none", nullptr, nullptr, 0, s());
+  EXPECT_EQ(TF_GetCode(s()), TF_OK) << message();
+  TF_Operation* const n = Finish(d);
+  TF_Buffer* got[2] = {};
+  TF_OperationGetAttrTensorShapeProtoList(n, "_l", got, 2, s());
+  ASSERT_EQ(TF_GetCode(s()), TF_OK) << message();
+  for (int i = 0; i < 2; ++i) {
+    const Buffer owned(got[i]);
+    EXPECT_EQ(Bytes(got[i]),
+              std::string(static_cast<const char*>(protos[i]), lengths[i]));
+  }
+}
+
+// A placeholder stands for an attr of a function that the node will be in.
+// Until then nothing may depend on it; the codes are TensorFlow's.
+TEST_F(CApiTest, AnAttrMayBeAPlaceholderIfNothingDependsOnIt) {
+  const TF_Output c = {Const("c", 3), 0};
+  struct Case {
+    const char *op, *attr;
+    int inputs = 0;
+    const char* type_attr = nullptr;  // float
+    const char* error = nullptr;
+  };
+  int made = 0;
+  for (const Case& k : {
+           Case{"Placeholder", "dtype"},
+           Case{"NoOp", "_x"},
+           Case{"NoOp", "x"},
+           Case{"Cast", "DstT", 1},
+           Case{"Cast", "Truncate", 1, "DstT"},
+           Case{"Sum", "keep_dims", 2, nullptr, "'placeholder'"},
+           Case{"Placeholder", "shape", 0, "dtype", "'placeholder'"},
+           Case{"Identity", "T", 1, nullptr, "'placeholder' for attr 'T'"},
+           Case{"Split", "num_split", 2, nullptr, "'num_split'"},
+       }) {
+    SCOPED_TRACE(std::string(k.op) + " " + k.attr);
+    const std::string name = "n" + std::to_string(made++);
+    TF_OperationDescription* d = TF_NewOperation(g(), k.op, name.c_str());
+    for (int i = 0; i < k.inputs; ++i) TF_AddInput(d, c);
+    if (k.type_attr != nullptr) TF_SetAttrType(d, k.type_attr, TF_FLOAT);
+    TF_SetAttrPlaceholder(d, k.attr, "A");
+    TF_Operation* const op = TF_FinishOperation(d, s());
+    ASSERT_EQ(op == nullptr, k.error != nullptr) << message();
+    if (k.error != nullptr) {
+      EXPECT_EQ(TF_GetCode(s()), TF_INVALID_ARGUMENT);
+      EXPECT_NE(message().find(k.error), message().npos) << message();
+      continue;
+    }
+    const TF_AttrMetadata m = TF_OperationGetAttrMetadata(op, k.attr, s());
+    EXPECT_EQ(m.type, TF_ATTR_PLACEHOLDER);
+    Buffer value(TF_NewBuffer());
+    TF_OperationGetAttrValueProto(op, k.attr, value.get(), s());
+    EXPECT_EQ(Bytes(value.get()), "J\1A");
+  }
+}
+
+TEST_F(CApiTest, ANodeWithAPlaceholderIsNotRun) {
+  TF_Operation* const c = Const("c", 3);
+  TF_OperationDescription* d = TF_NewOperation(g(), "Placeholder", "p");
+  TF_SetAttrPlaceholder(d, "dtype", "T");
+  TF_Operation* const p = Finish(d);
+  EXPECT_EQ(TF_OperationOutputType({p, 0}), 0);
+  d = TF_NewOperation(g(), "Identity", "i");
+  TF_AddInput(d, {p, 0});
+  EXPECT_EQ(TF_FinishOperation(d, s()), nullptr) << "of which type?";
+  EXPECT_EQ(TF_GetCode(s()), TF_INVALID_ARGUMENT) << message();
+  d = TF_NewOperation(g(), "NoOp", "n");
+  TF_SetAttrPlaceholder(d, "_x", "T");
+  TF_Operation* const n = Finish(d);
+  TF_Session* const session = NewSession();
+  EXPECT_EQ(Value(Run(session, nullptr, nullptr, c).get()), 3);
+  EXPECT_EQ(Run(session, nullptr, nullptr, p), nullptr);
+  EXPECT_EQ(TF_GetCode(s()), TF_INVALID_ARGUMENT);
+  EXPECT_NE(message().find("'placeholder' for attr 'dtype'"), message().npos)
+      << message();
+  EXPECT_NE(message().find("{{node p}}"), message().npos) << message();
+  EXPECT_EQ(Run(session, p, Scalar(3).get(), p), nullptr);
+  EXPECT_EQ(TF_GetCode(s()), TF_INVALID_ARGUMENT) << message();
+  const TF_Operation* const targets[] = {n};
+  TF_SessionRun(session, nullptr, nullptr, nullptr, 0, nullptr, nullptr, 0,
+                targets, 1, nullptr, s());
+  EXPECT_EQ(TF_GetCode(s()), TF_OK) << message();
+  TF_DeleteSession(session, s());
+}
+
 }  // namespace
 }  // namespace c_api_test

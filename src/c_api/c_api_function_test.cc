@@ -1,8 +1,10 @@
 // Functions that a client of C makes of a graph.
+#include <cstdlib>
 #include <vector>
 
 #include "c_api/c_api_test_util.h"
 #include "headrace/graph.pb.h"
+#include "tensorflow/c/c_api_experimental.h"
 
 extern "C" void TF_GraphRemoveFunction(TF_Graph*, const char*, TF_Status*);
 
@@ -159,6 +161,93 @@ TEST_F(FunctionCApiTest, ANodeCallsTheFunctionUntilItIsRemoved) {
   TF_GraphRemoveFunction(g(), "minus", s());
   EXPECT_EQ(TF_GetCode(s()), TF_INVALID_ARGUMENT);
   EXPECT_EQ(TF_GraphNumFunctions(g()), 1);
+}
+
+// a, then a separator, then b.
+TF_Operation* Join(TF_Graph* g, const TF_Output (&parts)[2], const char* name,
+                   const char* separator, TF_Status* s) {
+  TF_OperationDescription* const d = TF_NewOperation(g, "StringJoin", name);
+  TF_AddInputList(d, parts, 2);
+  TF_SetAttrPlaceholder(d, "separator", separator);
+  return TF_FinishOperation(d, s);
+}
+
+TEST_F(FunctionCApiTest, APlaceholderBecomesAnAttrOfTheFunction) {
+  const TF_Output parts[2] = {{Placeholder("a", TF_STRING), 0},
+                              {Placeholder("b", TF_STRING), 0}};
+  TF_Operation* const once = Join(g(), parts, "once", "Sep", s());
+  ASSERT_NE(once, nullptr) << message();
+  TF_Operation* const twice =
+      Join(g(), {parts[0], {once, 0}}, "twice", "Sep", s());
+  const Function f = Make("joined", -1, {}, {parts[0], parts[1]}, {{twice, 0}});
+  ASSERT_NE(f, nullptr) << message();
+  Buffer b(TF_NewBuffer());
+  TF_FunctionToFunctionDef(f.get(), b.get(), s());
+  headrace::pb::FunctionDef def;
+  ASSERT_TRUE(def.ParseFromString(Bytes(b.get())));
+  size_t length = 0;
+  const char* const debug = TF_FunctionDebugString(f.get(), &length);
+  EXPECT_EQ(std::string(debug, length), def.DebugString());
+  std::free(const_cast<char*>(debug));
+  ASSERT_EQ(def.signature().attr_size(), 1);
+  EXPECT_EQ(def.signature().attr(0).ShortDebugString(),
+            "name: \"Sep\" type: \"string\"");
+
+  TF_Graph* const caller = TF_NewGraph();
+  TF_GraphCopyFunction(caller, f.get(), nullptr, s());
+  ASSERT_EQ(TF_GetCode(s()), TF_OK) << message();
+  TF_Output text[2];
+  for (int i = 0; i < 2; ++i) {
+    TF_OperationDescription* const d =
+        TF_NewOperation(caller, "Const", i == 0 ? "x" : "y");
+    TF_SetAttrType(d, "dtype", TF_STRING);
+    const Tensor t(TF_AllocateTensor(TF_STRING, nullptr, 0, 24));
+    auto* const value = static_cast<TF_TString*>(TF_TensorData(t.get()));
+    TF_StringInit(value);
+    TF_StringCopy(value, i == 0 ? "x" : "y", 1);
+    TF_SetAttrTensor(d, "value", t.get(), s());
+    text[i] = {Finish(d), 0};
+  }
+  TF_OperationDescription* d = TF_NewOperation(caller, "joined", "none");
+  for (const TF_Output& t : text) TF_AddInput(d, t);
+  EXPECT_EQ(TF_FinishOperation(d, s()), nullptr) << "the attr is missing";
+  EXPECT_EQ(TF_GetCode(s()), TF_INVALID_ARGUMENT) << message();
+  d = TF_NewOperation(caller, "joined", "call");
+  for (const TF_Output& t : text) TF_AddInput(d, t);
+  TF_SetAttrString(d, "Sep", ", ", 2);
+  TF_Operation* const call = Finish(d);
+  TF_Session* const session = TF_NewSession(caller, nullptr, s());
+  const Tensor result = Run(session, nullptr, nullptr, call);
+  ASSERT_NE(result, nullptr) << message();
+  const auto* const joined =
+      static_cast<TF_TString*>(TF_TensorData(result.get()));
+  EXPECT_EQ(
+      std::string(TF_StringGetDataPointer(joined), TF_StringGetSize(joined)),
+      "x, x, y");
+  TF_DeleteSession(session, s());
+  TF_DeleteGraph(caller);
+}
+
+TEST_F(FunctionCApiTest, APlaceholderHasTheTypeOfAnAttrOfTheOp) {
+  const TF_Output parts[2] = {{Placeholder("a", TF_STRING), 0},
+                              {Placeholder("b", TF_STRING), 0}};
+  TF_Operation* const join = Join(g(), parts, "join", "A", s());
+  TF_OperationDescription* d = TF_NewOperation(g(), "AsString", "as");
+  TF_AddInput(d, {Const("c", 1), 0});
+  TF_SetAttrPlaceholder(d, "width", "A");
+  TF_Operation* const as = Finish(d);
+  d = TF_NewOperation(g(), "Identity", "other");
+  TF_AddInput(d, parts[0]);
+  TF_SetAttrPlaceholder(d, "_unknown", "B");
+  TF_Operation* const other = Finish(d);
+  EXPECT_NE(Make("one", 1, {join}, {parts[0], parts[1]}, {{join, 0}}), nullptr);
+  EXPECT_EQ(Make("both", 3, {join, as, TF_GraphOperationByName(g(), "c")},
+                 {parts[0], parts[1]}, {{join, 0}, {as, 0}}),
+            nullptr)
+      << "a string and an int";
+  EXPECT_EQ(TF_GetCode(s()), TF_INVALID_ARGUMENT) << message();
+  EXPECT_EQ(Make("none", 1, {other}, {parts[0]}, {{other, 0}}), nullptr);
+  EXPECT_EQ(TF_GetCode(s()), TF_UNIMPLEMENTED) << message();
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // What an import may take of memory.
 #include "c_api/c_api_test_util.h"
+#include "tensorflow/c/c_api_experimental.h"
 
 namespace c_api_test {
 namespace {
@@ -95,6 +96,81 @@ TEST_F(ImportOptionsTest, NodesWithoutADeviceGetTheDefault) {
   ASSERT_TRUE(Has("c")) << message();
   EXPECT_STREQ(TF_OperationDevice(TF_GraphOperationByName(g(), "c")),
                "/device:CPU:0");
+}
+
+TEST_F(ImportOptionsTest, AColocationWithAnUnknownNode) {
+  TF_OperationDescription* const d = TF_NewOperation(g(), "NoOp", "x");
+  const void* const group[] = {"loc:@gone"};
+  const size_t length[] = {9};
+  TF_SetAttrStringList(d, "_class", group, length, 1);
+  Finish(d);
+  const Buffer def(TF_NewBuffer());
+  TF_GraphToGraphDef(g(), def.get(), s());
+  TF_ImportGraphDefOptionsSetPrefix(options_, "p");
+  TF_GraphImportGraphDef(g(), def.get(), options_, s());
+  EXPECT_EQ(TF_GetCode(s()), TF_INVALID_ARGUMENT);
+  EXPECT_NE(message().find("unknown node 'gone'"), message().npos) << message();
+  TF_ImportGraphDefOptionsSetValidateColocationConstraints(options_, 0);
+  TF_GraphImportGraphDef(g(), def.get(), options_, s());
+  ASSERT_EQ(TF_GetCode(s()), TF_OK) << message();
+  const Buffer node(TF_NewBuffer());
+  TF_Operation* const x = TF_GraphOperationByName(g(), "p/x");
+  TF_OperationToNodeDef(x, node.get(), s());
+  EXPECT_NE(Bytes(node.get()).find("loc:@p/gone"), std::string::npos);
+  TF_Session* const session = NewSession();
+  const TF_Operation* const targets[] = {x};
+  TF_SessionRun(session, nullptr, nullptr, nullptr, 0, nullptr, nullptr, 0,
+                targets, 1, nullptr, s());
+  EXPECT_EQ(TF_GetCode(s()), TF_OK) << message();
+  TF_DeleteSession(session, s());
+  TF_ImportGraphDefOptionsSetValidateColocationConstraints(options_, 1);
+  TF_ImportGraphDefOptionsSetPrefix(options_, "q");
+  TF_GraphImportGraphDef(g(), def.get(), options_, s());
+  EXPECT_EQ(TF_GetCode(s()), TF_INVALID_ARGUMENT);
+}
+
+TEST_F(ImportOptionsTest, ControlDependenciesAreRemapped) {
+  TF_Operation* const a = Const("a", 1);
+  TF_OperationDescription* const d = TF_NewOperation(g(), "NoOp", "b");
+  TF_AddControlInput(d, a);
+  Finish(d);
+  const Buffer def(TF_NewBuffer());
+  TF_GraphToGraphDef(g(), def.get(), s());
+  TF_Operation* const z = Const("z", 2);
+  TF_ImportGraphDefOptionsSetPrefix(options_, "p");
+  TF_ImportGraphDefOptionsRemapControlDependency(options_, "a", z);
+  TF_GraphImportGraphDef(g(), def.get(), options_, s());
+  ASSERT_EQ(TF_GetCode(s()), TF_OK) << message();
+  TF_Operation* inputs[2] = {};
+  TF_Operation* const b = TF_GraphOperationByName(g(), "p/b");
+  EXPECT_EQ(TF_OperationGetControlInputs(b, inputs, 2), 1);
+  EXPECT_EQ(inputs[0], z);
+}
+
+TEST_F(ImportOptionsTest, OutputsAreReturned) {
+  Const("a", 1);
+  const Buffer def(TF_NewBuffer());
+  TF_GraphToGraphDef(g(), def.get(), s());
+  TF_ImportGraphDefOptionsSetPrefix(options_, "p");
+  TF_ImportGraphDefOptionsAddReturnOutput(options_, "a", 0);
+  TF_Output out[1] = {{nullptr, 7}};
+  const auto import = [&](TF_Output* places, int n) {
+    TF_GraphImportGraphDefWithReturnOutputs(g(), def.get(), options_, places, n,
+                                            s());
+  };
+  import(out, 1);
+  ASSERT_EQ(TF_GetCode(s()), TF_OK) << message();
+  EXPECT_EQ(out[0].oper, TF_GraphOperationByName(g(), "p/a"));
+  EXPECT_EQ(out[0].index, 0);
+  TF_ImportGraphDefOptionsSetUniquifyPrefix(options_, 1);
+  import(out, 0);
+  EXPECT_EQ(TF_GetCode(s()), TF_INVALID_ARGUMENT) << "one was asked for";
+  import(nullptr, 1);
+  EXPECT_EQ(TF_GetCode(s()), TF_INVALID_ARGUMENT);
+  TF_ImportGraphDefOptionsAddReturnOutput(options_, "nowhere", 0);
+  TF_Output two[2];
+  import(two, 2);
+  EXPECT_EQ(TF_GetCode(s()), TF_INVALID_ARGUMENT) << message();
 }
 
 }  // namespace

@@ -301,6 +301,11 @@ TEST_F(CApiTest, DeprecatedSessionsRunByName) {
   TF_DeprecatedSession* old = TF_NewDeprecatedSession(nullptr, s());
   TF_ExtendGraph(old, def->data, def->length, s());
   EXPECT_EQ(TF_GetCode(s()), TF_OK) << message();
+  std::unique_ptr<TF_DeviceList, Deleter> devices(
+      TF_DeprecatedSessionListDevices(old, s()));
+  ASSERT_NE(devices, nullptr) << message();
+  EXPECT_EQ(TF_DeviceListCount(devices.get()), 1);
+  EXPECT_STREQ(TF_DeviceListType(devices.get(), 0, s()), "CPU");
   const char *in = "x:0", *out = "sum:0", *nowhere = "nowhere";
   Tensor value = Scalar(40);
   TF_Tensor *feed = value.get(), *result = nullptr;

@@ -9,6 +9,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/strip.h"
 #include "c_api/internal.h"
+#include "framework/op/message_util.h"
 #include "headrace/op.h"
 #include "headrace/op_kernel.h"
 #include "tensorflow/c/c_api_experimental.h"
@@ -50,8 +51,8 @@ void SetJitLevel(unsigned char enable, pb::ConfigProto* config) {
                                          : pb::OptimizerOptions::OFF);
 }
 
-char* TextOf(const google::protobuf::Message& message, size_t* len) {
-  const std::string text = message.DebugString();
+char* TextOf(const headrace::AnyMessage& message, size_t* len) {
+  const std::string text = headrace::MessageToText(message);
   if (len != nullptr) *len = text.size();
   return NewText(text);
 }
@@ -206,9 +207,6 @@ TF_Buffer* TF_CreateRunOptions(unsigned char enable_full_trace) {
                                                  : pb::RunOptions::NO_TRACE);
   return NewBuffer(options);
 }
-
-void TF_ImportGraphDefOptionsSetValidateColocationConstraints(
-    TF_ImportGraphDefOptions*, unsigned char) {}
 
 const char* TF_GraphDebugString(TF_Graph* graph, size_t* len) {
   if (graph == nullptr) return nullptr;

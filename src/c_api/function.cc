@@ -1,10 +1,8 @@
 // TF_Function: a FunctionDef behind a handle.
-#include <google/protobuf/io/coded_stream.h>
-#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
-
 #include "absl/container/flat_hash_set.h"
 #include "base/exceptions.h"
 #include "c_api/internal.h"
+#include "framework/op/message_util.h"
 #include "graph/function_def.h"
 
 extern "C" {
@@ -165,13 +163,7 @@ Status ToFunction(const ToFunctionArgs& a, bool append_hash,
   }
   HR_RETURN_IF_ERROR(headrace::MakeFunctionDef(parts, def));
   if (append_hash) {
-    std::string bytes;
-    google::protobuf::io::StringOutputStream stream(&bytes);
-    {
-      google::protobuf::io::CodedOutputStream coded(&stream);
-      coded.SetSerializationDeterministic(true);
-      def->SerializeToCodedStream(&coded);
-    }
+    const std::string bytes = headrace::DeterministicBytes(*def);
     uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a
     for (const char c : bytes) {
       hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;

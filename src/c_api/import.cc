@@ -1,5 +1,6 @@
 // TF_GraphImportGraphDef... and what goes in and comes out of it.
 #include "c_api/internal.h"
+#include "tensorflow/c/c_api_experimental.h"
 
 using headrace::Endpoint;
 using headrace::ImportOptions;
@@ -72,6 +73,11 @@ void TF_ImportGraphDefOptionsSetUniquifyNames(TF_ImportGraphDefOptions* opts,
 void TF_ImportGraphDefOptionsSetUniquifyPrefix(TF_ImportGraphDefOptions* opts,
                                                unsigned char uniquify_prefix) {
   if (opts != nullptr) opts->options.uniquify_prefix = uniquify_prefix != 0;
+}
+
+void TF_ImportGraphDefOptionsSetValidateColocationConstraints(
+    TF_ImportGraphDefOptions* opts, unsigned char enable) {
+  if (opts != nullptr) opts->options.validate_colocation = enable != 0;
 }
 
 void HR_ImportGraphDefOptionsSetMaxConstantBytes(TF_ImportGraphDefOptions* opts,

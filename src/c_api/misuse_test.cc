@@ -5,17 +5,12 @@
 
 #include <atomic>
 #include <chrono>
-#include <cstdlib>
 #include <functional>
 #include <set>
 #include <thread>
-#include <type_traits>
 
 #include "c_api/c_api_test_util.h"
-#include "tensorflow/c/c_api_experimental.h"
-#include "tensorflow/c/env.h"
-#include "tensorflow/c/kernels.h"
-#include "tensorflow/c/ops.h"
+#include "c_api/misuse_test_util.h"
 
 // No header of TensorFlow's declares it.
 extern "C" void TF_GraphRemoveFunction(TF_Graph*, const char*, TF_Status*);
@@ -23,75 +18,7 @@ extern "C" void TF_GraphRemoveFunction(TF_Graph*, const char*, TF_Status*);
 namespace c_api_test {
 namespace {
 
-// Deletes what a function returned.
-template <typename T>
-void Drop(const T&) {}
-void Drop(TF_Status* p) { TF_DeleteStatus(p); }
-void Drop(TF_Buffer* p) { TF_DeleteBuffer(p); }
-void Drop(TF_Tensor* p) { TF_DeleteTensor(p); }
-void Drop(TF_Graph* p) { TF_DeleteGraph(p); }
-void Drop(TF_SessionOptions* p) { TF_DeleteSessionOptions(p); }
-void Drop(TF_OperationDescription* p) { TF_FinishOperation(p, nullptr); }
-void Drop(TF_ImportGraphDefOptions* p) { TF_DeleteImportGraphDefOptions(p); }
-void Drop(TF_DeviceList* p) { TF_DeleteDeviceList(p); }
-void Drop(TF_KernelBuilder* p) { TF_DeleteKernelBuilder(p); }
-void Drop(TF_OpDefinitionBuilder* p) { TF_DeleteOpDefinitionBuilder(p); }
-void Drop(TF_ShapeHandle* p) { TF_DeleteShapeHandle(p); }
-void Drop(TF_DimensionHandle* p) { TF_DeleteDimensionHandle(p); }
-void Drop(TF_AttrBuilder* p) { TF_DeleteAttrBuilder(p); }
-void Drop(TF_ShapeAndTypeList* p) { TF_DeleteShapeAndTypeList(p); }
-void Drop(TF_StringStream* p) { TF_StringStreamDone(p); }
-void Drop(TF_DeprecatedSession* p) { TF_DeleteDeprecatedSession(p, nullptr); }
-void Drop(TF_Function* p) { TF_DeleteFunction(p); }
-void Drop(char* p) { std::free(p); }
-
-// Zero, or the status: not where it is the first argument, the object itself.
-template <typename T>
-T Argument(TF_Status* status, bool first) {
-  if constexpr (std::is_same_v<T, TF_Status*>) {
-    return first ? nullptr : status;
-  } else {
-    return T();
-  }
-}
-
-template <typename R, typename First, typename... Rest>
-void CallWithNulls(R (*f)(First, Rest...), TF_Status* status) {
-  if constexpr (std::is_void_v<R>) {
-    f(Argument<First>(status, true), Argument<Rest>(status, false)...);
-  } else {
-    Drop(f(Argument<First>(status, true), Argument<Rest>(status, false)...));
-  }
-}
-template <typename R>
-void CallWithNulls(R (*f)(), TF_Status*) {
-  Drop(f());
-}
-
-template <typename R, typename... A>
-constexpr bool HasStatus(R (*)(A...)) {
-  return (std::is_same_v<A, TF_Status*> || ...);
-}
-template <typename R, typename... A>
-constexpr bool StatusComesFirst(R (*)(TF_Status*, A...)) {
-  return true;
-}
-template <typename R, typename... A>
-constexpr bool StatusComesFirst(R (*)(A...)) {
-  return false;
-}
-
-struct Function {
-  const char* name;
-  bool has_status;
-  std::function<void(TF_Status*)> call;
-};
-#define CALL(f)                                     \
-  {                                                 \
-#f, HasStatus(&f) && !StatusComesFirst(&f),     \
-        [](TF_Status * s) { CallWithNulls(&f, s); } \
-  }
-const Function kFunctions[] = {
+const std::vector<Function> kFunctions = {
     CALL(TF_NewStatus),
     CALL(TF_DeleteStatus),
     CALL(TF_SetStatus),
@@ -463,7 +390,6 @@ const Function kFunctions[] = {
     CALL(TF_LoadSharedLibrary),
     CALL(TF_GetSymbolFromLibrary),
 };
-#undef CALL
 
 // Nothing is wrong with NULL there.
 const std::set<std::string> kFine = {
@@ -478,21 +404,14 @@ const std::set<std::string> kFine = {
     "TF_OpKernelConstruction_Failure", "TF_OpKernelContext_Failure"};
 
 TEST(MisuseTest, NullIsNoCrashAndAnErrorWhereThereIsAStatus) {
-  for (const Function& f : kFunctions) {
-    SCOPED_TRACE(f.name);
-    TF_Status* const status = TF_NewStatus();
-    f.call(status);
-    if (f.has_status) {
-      EXPECT_EQ(TF_GetCode(status) == TF_OK, kFine.count(f.name) == 1)
-          << TF_Message(status);
-      // A refusal that names nothing helps nobody.
-      if (TF_GetCode(status) != TF_OK) {
-        EXPECT_STRNE(TF_Message(status), "");
-      }
-    }
-    TF_DeleteStatus(status);
-    f.call(nullptr);
-  }
+  CallAllWithNulls(kFunctions, kFine);
+}
+
+TEST(MisuseTest, TheTableHasAllFunctions) {
+  // Strings of the old kind are libtensorflow.so.1's alone.
+  ExpectComplete(
+      kFunctions, "TF_",
+      {"TF_StringEncode", "TF_StringDecode", "TF_StringEncodedSize"});
 }
 
 class OrderTest : public CApiTest {};
@@ -529,6 +448,16 @@ TEST_F(OrderTest, DescriptionsAreFinishedOnce) {
   EXPECT_NE(message().find("the graph of operation 'late' was deleted"),
             message().npos)
       << message();
+}
+
+// TensorFlow's own parts use these names while they hold the graph's lock.
+TEST_F(OrderTest, LockedNamesDoTheSame) {
+  TF_OperationDescription* const d = TF_NewOperationLocked(g(), "NoOp", "x");
+  TF_Operation* const x = TF_FinishOperationLocked(d, s());
+  EXPECT_EQ(TF_GetCode(s()), TF_OK) << message();
+  EXPECT_EQ(x, TF_GraphOperationByName(g(), "x"));
+  EXPECT_EQ(TF_FinishOperationLocked(d, s()), nullptr);
+  EXPECT_EQ(TF_GetCode(s()), TF_INVALID_ARGUMENT);
 }
 
 TEST_F(OrderTest, SessionsAreDeletedOnce) {

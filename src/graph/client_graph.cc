@@ -4,6 +4,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "framework/op/open_attrs.h"
 #include "graph/algorithm.h"
 
 namespace headrace {
@@ -189,6 +190,10 @@ class Builder {
     graph_.ForEachNode([&](Node* n) {
       if (!needed_[n->id()]) return;
       if (n->IsRetval()) s.Update(CheckRetval(*n));
+      if (HasPlaceholder(n->attrs())) {
+        s.Update(Annotate(CheckNoPlaceholder(n->op_def(), n->attrs()),
+                          absl::StrCat(" ", NodeErrorSuffix(n->def()))));
+      }
       copies_[n->id()] = out_->CopyNode(*n);
     });
     return s;

@@ -112,9 +112,39 @@ class Maker {
                             e.index);
   }
 
+  // An attr of the function for each placeholder in an attr of `n`, with the
+  // type that it has there.
+  Status AddAttrs(const Node& n) {
+    for (const auto& [name, value] : n.attrs()) {
+      const auto* const p = value.Get<AttrValue::Placeholder>();
+      if (p == nullptr || p->name.empty()) continue;
+      const int attr = n.op_def().FindAttr(name);
+      if (attr < 0) {
+        return errors::Unimplemented(
+            "Placeholder value is not supported for attributes not in OpDef. "
+            "Attribute: ",
+            name, ", OpDef: ", n.op_def().DebugString());
+      }
+      const char* const type = AttrTypeName(n.op_def().attrs[attr].type);
+      const auto [it, is_new] = attrs_.emplace(p->name, type);
+      if (is_new) {
+        auto* const made = def_->mutable_signature()->add_attr();
+        made->set_name(p->name);
+        made->set_type(type);
+      } else if (it->second != type) {
+        return errors::InvalidArgument("attr '", p->name, "' of function '",
+                                       parts_.name, "' would be a ", it->second,
+                                       " and, for attr '", name, "' of node '",
+                                       n.name(), "', a ", type);
+      }
+    }
+    return OkStatus();
+  }
+
   Status AddNode(const Node& n) {
     pb::NodeDef* const node = def_->add_node_def();
     NodeDefToProto(n.def(), node);
+    HR_RETURN_IF_ERROR(AddAttrs(n));
     node->set_name(names_[&n]);
     node->clear_input();
     for (int i = 0; i < n.num_inputs(); ++i) {
@@ -187,6 +217,7 @@ class Maker {
   absl::flat_hash_map<Endpoint, std::string> arguments_;
   absl::flat_hash_map<const Node*, std::string> argument_of_;
   absl::flat_hash_map<const Node*, std::string> names_;  // of the body
+  absl::flat_hash_map<std::string, std::string> attrs_;  // to their types
 };
 
 }  // namespace

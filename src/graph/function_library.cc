@@ -1,12 +1,11 @@
 // The functions of a graph, by name.
 #include "graph/function_library.h"
 
-#include <google/protobuf/util/message_differencer.h>
-
 #include <algorithm>
 #include <iterator>
 
 #include "absl/strings/match.h"
+#include "framework/op/message_util.h"
 #include "framework/op/tensor_proto.h"
 #include "headrace/op.h"
 
@@ -38,10 +37,9 @@ pb::FunctionDef Essence(const pb::FunctionDef& def) {
 }
 
 bool IsSameFunction(const pb::FunctionDef& a, const pb::FunctionDef& b) {
-  using google::protobuf::util::MessageDifferencer;
-  return MessageDifferencer::Equals(a, b) ||
+  return DeterministicBytes(a) == DeterministicBytes(b) ||
          (a.node_def_size() == b.node_def_size() &&
-          MessageDifferencer::Equals(Essence(a), Essence(b)));
+          DeterministicBytes(Essence(a)) == DeterministicBytes(Essence(b)));
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "absl/strings/numbers.h"
 #include "base/fork.h"
 #include "base/require_memory.h"
+#include "framework/op/open_attrs.h"
 #include "graph/function_library.h"
 #include "graph/infer.h"
 
@@ -183,9 +184,11 @@ StatusOr<Node*> Graph::AddNode(NodeDef def, absl::Span<const Endpoint> inputs,
     add(s.message());
   }
   AddDefaultAttrs(*op_def, &def.attrs);
+  // A graph of the C API may be the body of a function to be.
+  const bool open = takes_any_name_ && HasPlaceholder(def.attrs);
+  const auto types = open ? InOutTypesWithPlaceholders : InOutTypes;
   DataTypeVector in_types, out_types;
-  if (Status s = InOutTypes(*op_def, def.attrs, &in_types, &out_types);
-      !s.ok()) {
+  if (Status s = types(*op_def, def.attrs, &in_types, &out_types); !s.ok()) {
     add(s.message());
   } else if (Status s = CheckInputTypes(*op_def, def.attrs, given, in_types);
              !s.ok()) {

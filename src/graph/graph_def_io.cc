@@ -1,17 +1,15 @@
 // GraphDefs from bytes and files, and graphs as GraphDefs.
 #include <google/protobuf/io/coded_stream.h>
-#include <google/protobuf/io/tokenizer.h>
 #include <google/protobuf/stubs/logging.h>
-#include <google/protobuf/text_format.h>
 
 #include <algorithm>
 #include <limits>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
-#include "absl/strings/str_replace.h"
 #include "base/env.h"
 #include "base/require_memory.h"
+#include "framework/op/message_util.h"
 #include "framework/op/tensor_proto.h"
 #include "graph/function_library.h"
 #include "graph/graph_def_reader.h"
@@ -23,35 +21,15 @@ namespace {
 // A message nested deeper than this is no graph, and parsing it recurses.
 constexpr int kMaxNesting = 100;
 
-// Keeps the first error with its place.
-class FirstError : public google::protobuf::io::ErrorCollector {
- public:
-  void AddError(int line, int column, const std::string& message) override {
-    if (!text_.empty()) return;
-    // Users know the messages by TensorFlow's names.
-    text_ =
-        StrCat("line ", line + 1, ", column ", column + 1, ": ",
-               absl::StrReplaceAll(message, {{"headrace.pb.", "tensorflow."}}));
-  }
-  const std::string& text() const { return text_; }
-
- private:
-  std::string text_;
-};
-
 bool IsTextByte(unsigned char c) {
   return c >= 0x20 || c == '\t' || c == '\n' || c == '\r';
 }
 
 Status ParseText(absl::string_view bytes, pb::GraphDef* def) {
-  FirstError error;
-  google::protobuf::TextFormat::Parser parser;
-  parser.RecordErrorsTo(&error);
-  parser.SetRecursionLimit(kMaxNesting);
-  google::protobuf::io::ArrayInputStream in(bytes.data(),
-                                            static_cast<int>(bytes.size()));
-  if (parser.Parse(&in, def)) return OkStatus();
-  return errors::InvalidArgument("Invalid GraphDef text: ", error.text());
+  const Status s = MessageFromText(bytes, def);
+  return s.ok()
+             ? s
+             : Status(s.code(), StrCat("Invalid GraphDef text: ", s.message()));
 }
 
 }  // namespace

@@ -391,6 +391,10 @@ Status Importer::RewriteColocation(NodeDef* node) {
     if (!absl::ConsumePrefix(&name, kColocationPrefix)) continue;
     const Item* item = FindItem(name);
     if (item == nullptr && options_.extends) continue;  // the placer's to say
+    if (item == nullptr && !options_.validate_colocation) {
+      group = StrCat(kColocationPrefix, prefix_, name);
+      continue;
+    }
     if (item == nullptr) {
       return errors::InvalidArgument("Node '", node->name,
                                      "' expects to be colocated with unknown "

@@ -78,7 +78,7 @@ DirectSession::DirectSession(SessionOptions options,
 }
 
 DirectSession::~DirectSession() {
-  const bool abandoned = gate_->IsAbandoned();
+  const bool abandoned = gate_->IsAbandoned() || calls_.IsAbandoned();
   LiveSessions::Get()->Remove(this);
   if (abandoned) {
     Leak();
@@ -87,6 +87,8 @@ DirectSession::~DirectSession() {
   Close().IgnoreError();
   partial_runs_->Clear();
   running_.WaitUntilNone();
+  // A call may be on its way out of a run, or into one that will be refused.
+  WaitUntilEmpty(calls_);
   // Iterators call functions until they are gone, and may call one to end.
   steps_->Clear();
   compiler_->DropKernels();
@@ -111,7 +113,7 @@ Status DirectSession::Run(const pb::RunOptions& options,
                           absl::Span<Node* const> targets,
                           std::vector<Tensor>* outputs,
                           pb::RunMetadata* metadata, RunToken token) {
-  const InsideSession inside(gate_.get());
+  const InsideSession inside(gate_.get(), &calls_);
   HR_RETURN_IF_ERROR(inside.status());
   HR_RETURN_IF_ERROR(running_.CheckOpen());
   return CatchExceptions([&]() -> Status {
@@ -132,7 +134,7 @@ Status DirectSession::Run(const pb::RunOptions& options,
 StatusOr<std::shared_ptr<const Session::Prepared>> DirectSession::Prepare(
     absl::Span<const Endpoint> feeds, absl::Span<const Endpoint> fetches,
     absl::Span<Node* const> targets) {
-  const InsideSession inside(gate_.get());
+  const InsideSession inside(gate_.get(), &calls_);
   HR_RETURN_IF_ERROR(inside.status());
   HR_RETURN_IF_ERROR(running_.CheckOpen());
   RunTime time(options_.operation_timeout_ms);
@@ -149,7 +151,7 @@ Status DirectSession::RunPrepared(const Prepared& prepared,
                                   absl::Span<const Tensor> feeds,
                                   std::vector<Tensor>* outputs,
                                   pb::RunMetadata* metadata, RunToken token) {
-  const InsideSession inside(gate_.get());
+  const InsideSession inside(gate_.get(), &calls_);
   HR_RETURN_IF_ERROR(inside.status());
   HR_RETURN_IF_ERROR(running_.CheckOpen());
   const auto& step = static_cast<const CompiledStep&>(prepared);
@@ -179,7 +181,7 @@ Status DirectSession::RunPrepared(const Prepared& prepared,
 StatusOr<MemoryPlan> DirectSession::PlanMemory(
     absl::Span<const std::pair<Endpoint, TensorShape>> feeds,
     absl::Span<const Endpoint> fetches, absl::Span<Node* const> targets) {
-  const InsideSession inside(gate_.get());
+  const InsideSession inside(gate_.get(), &calls_);
   HR_RETURN_IF_ERROR(inside.status());
   HR_RETURN_IF_ERROR(running_.CheckOpen());
   RunTime time(options_.operation_timeout_ms);
@@ -203,7 +205,7 @@ StatusOr<MemoryPlan> DirectSession::PlanMemory(
 
 Status DirectSession::Close() {
   // Nothing runs in a child of fork() that may not come in.
-  const InsideSession inside(gate_.get());
+  const InsideSession inside(gate_.get(), &calls_);
   if (!inside.status().ok()) return OkStatus();
   running_.Close();
   if (tuner_ != nullptr) tuner_->Stop();
@@ -212,7 +214,7 @@ Status DirectSession::Close() {
 
 // Steps in progress keep what they hold of the containers.
 void DirectSession::Reset(const std::vector<std::string>& containers) {
-  const InsideSession inside(gate_.get());
+  const InsideSession inside(gate_.get(), &calls_);
   if (!inside.status().ok()) return;
   Close().IgnoreError();
   for (Device* d : device_list_) {

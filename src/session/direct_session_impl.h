@@ -163,6 +163,7 @@ class DirectSession : public Session, private LiveSessions::Member {
   // Callers are inside, and work that goes on when they have left: partial
   // runs, runs that were left, calls of functions that no step waits for.
   const std::shared_ptr<ForkGate> gate_ = std::make_shared<ForkGate>();
+  ForkGate calls_;  // the threads in calls of this session
   std::shared_ptr<SessionFunctions> functions_;
   // By pointers, so that Leak can let go of them.
   std::unique_ptr<RunningSteps> owned_running_ =

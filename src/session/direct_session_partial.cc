@@ -13,7 +13,7 @@ namespace headrace {
 StatusOr<std::string> DirectSession::PRunSetup(
     absl::Span<const Endpoint> feeds, absl::Span<const Endpoint> fetches,
     absl::Span<Node* const> targets) {
-  const InsideSession inside(gate_.get());
+  const InsideSession inside(gate_.get(), &calls_);
   HR_RETURN_IF_ERROR(inside.status());
   HR_RETURN_IF_ERROR(running_.CheckOpen());
   RunTime time(options_.operation_timeout_ms);
@@ -80,7 +80,7 @@ Status DirectSession::PRun(const std::string& handle,
                            absl::Span<const Feed> feeds,
                            absl::Span<const Endpoint> fetches,
                            std::vector<Tensor>* outputs, RunToken token) {
-  const InsideSession inside(gate_.get());
+  const InsideSession inside(gate_.get(), &calls_);
   HR_RETURN_IF_ERROR(inside.status());
   HR_RETURN_IF_ERROR(running_.CheckOpen());
   ThreadPool* unused;  // the executors run already
@@ -136,7 +136,7 @@ Status DirectSession::PRun(const std::string& handle,
 }
 
 void DirectSession::PRunClose(const std::string& handle) {
-  const InsideSession inside(gate_.get());
+  const InsideSession inside(gate_.get(), &calls_);
   if (!inside.status().ok()) return;
   const std::shared_ptr<PartialStep> p = partial_runs_->Take(handle);
   if (p == nullptr) return;

@@ -1,6 +1,8 @@
 #include "session/live_sessions.h"
 
+#include <chrono>
 #include <new>
+#include <thread>
 
 namespace headrace {
 
@@ -52,6 +54,14 @@ Status InsideSession::Refusal() {
   return errors::FailedPrecondition(
       "The session was running when its process forked, and the threads that "
       "ran it are not in this child: make a new session after fork()");
+}
+
+void WaitUntilEmpty(const ForkGate& calls) {
+  // Nothing runs any more, so it is a matter of microseconds, or of what is
+  // left of a compilation. Those who leave must not touch the gate afterwards.
+  while (!calls.IsAbandoned() && !calls.IsEmpty()) {
+    std::this_thread::sleep_for(std::chrono::microseconds(20));
+  }
 }
 
 }  // namespace headrace

@@ -45,12 +45,18 @@ class LiveSessions {
 
 // A call of a session, while it lives: it is inside the session's gate. In a
 // child of fork() a session in which the parent had threads lets nobody in.
+// `calls`, if given, is a second gate that calls alone enter. They leave it
+// last of all, after which the session may go.
 class InsideSession {
  public:
-  explicit InsideSession(ForkGate* gate)
-      : gate_(gate->Enter() ? gate : nullptr) {}
+  explicit InsideSession(ForkGate* gate, ForkGate* calls = nullptr)
+      : calls_(calls != nullptr && calls->Enter() ? calls : nullptr),
+        gate_((calls == nullptr || calls_ != nullptr) && gate->Enter()
+                  ? gate
+                  : nullptr) {}
   ~InsideSession() {
     if (gate_ != nullptr) gate_->Leave();
+    if (calls_ != nullptr) calls_->Leave();
   }
   InsideSession(const InsideSession&) = delete;
   InsideSession& operator=(const InsideSession&) = delete;
@@ -64,8 +70,12 @@ class InsideSession {
   static Status Refusal();
 
  private:
+  ForkGate* const calls_;
   ForkGate* const gate_;
 };
+
+// Waits for the calls that have begun, of a session that is closed.
+void WaitUntilEmpty(const ForkGate& calls);
 
 }  // namespace headrace
 

@@ -1,13 +1,12 @@
 #include "headrace/saved_model.h"
 
-#include <google/protobuf/text_format.h>
-
 #include <set>
 #include <utility>
 
 #include "absl/strings/str_join.h"
 #include "base/env.h"
 #include "base/require_memory.h"
+#include "framework/op/message_util.h"
 #include "headrace/importer.h"
 #include "headrace/saved_model.pb.h"
 
@@ -43,11 +42,11 @@ Status ReadSavedModel(const std::string& dir, pb::SavedModel* model) {
   if (env->FileExists(text).ok()) {
     std::string contents;
     HR_RETURN_IF_ERROR(env->ReadFile(text, &contents));
-    if (!google::protobuf::TextFormat::ParseFromString(contents, model)) {
-      return errors::InvalidArgument("Could not parse ", text,
-                                     " as the text of a SavedModel");
-    }
-    return OkStatus();
+    const Status s = MessageFromText(contents, model);
+    if (s.ok()) return s;
+    return Status(s.code(),
+                  StrCat("Could not parse ", text,
+                         " as the text of a SavedModel: ", s.message()));
   }
   return errors::NotFound(
       "Could not find SavedModel .pb or .pbtxt at supplied export directory "

@@ -34,7 +34,7 @@ int main(int argc, char** argv) {
   CALL(TF_SetAttrType)(op, "dtype", TF_INT32);
   const TF_Output a = {CALL(TF_FinishOperation)(op, status), 0};
   if (Failed(status)) return 1;
-  op = CALL(TF_NewOperation)(graph, "AddV2", "y");
+  op = CALL(TF_NewOperation)(graph, "Add", "y");
   CALL(TF_AddInput)(op, a);
   CALL(TF_AddInput)(op, a);
   const TF_Output y = {CALL(TF_FinishOperation)(op, status), 0};

@@ -1,7 +1,7 @@
 """Headrace beside other libraries in one process, loaded before or after them.
 
-The neighbours are those of this interpreter, of the benches' (.venv-bench) and of HEADRACE_ORACLE, if they are of the same
-version. HEADRACE_WHEEL names a folder with an unpacked wheel (./run package), which is then tested instead. Where there are no
+The neighbours are those of this interpreter, of the benches' (.venv-bench), of ./run neighbours (.venv-neighbours) and of
+HEADRACE_ORACLE, if they are of the same version. HEADRACE_WHEEL names a folder with an unpacked wheel (./run package), which is then tested instead. Where there are no
 neighbours, a library stands in for them whose protobuf ends the process.
 """
 import importlib.util
@@ -16,8 +16,8 @@ import pytest
 import headrace
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-OTHERS = [python for python in (os.environ.get("HEADRACE_ORACLE"), str(ROOT / ".venv-bench/bin/python"))
-          if python and os.path.exists(python)]
+OTHERS = [python for python in (os.environ.get("HEADRACE_ORACLE"), str(ROOT / ".venv-bench/bin/python"),
+                                str(ROOT / ".venv-neighbours/bin/python")) if python and os.path.exists(python)]
 WHEEL = os.environ.get("HEADRACE_WHEEL")
 PACKAGES = pathlib.Path(WHEEL or pathlib.Path(headrace.__file__).parent.parent).resolve()
 
@@ -123,17 +123,43 @@ PAIRS = [pytest.param(interpreter, module, marks=[] if interpreter == sys.execut
          for interpreter in interpreters() for module in WORK if module != "headrace" and has(interpreter, module)]
 
 
+def run_in_order(interpreter, order, folder):
+    """Each of `order` works, then each works again with all others loaded."""
+    code = "import numpy as np\n" + "".join(WORK[name] for name in order + order) + "print('done')\n"
+    return subprocess.run([interpreter, "-c", code], cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          timeout=600, env=dict(os.environ, PYTHONPATH=str(folder), TF_CPP_MIN_LOG_LEVEL="3"))
+
+
+def check_done(done):
+    assert done.returncode == 0, (done.returncode, done.stderr[-3000:])
+    assert done.stdout.strip().endswith("done")
+
+
 @pytest.mark.parametrize("first", [True, False], ids=["first", "last"])
 @pytest.mark.parametrize("interpreter, neighbour", PAIRS, ids=[f"{i}-{p.values[1]}" for i, p in enumerate(PAIRS)])
 def test_headrace_and(interpreter, neighbour, first, tmp_path):
     (tmp_path / "headrace").symlink_to(PACKAGES / "headrace")
-    order = ["headrace", neighbour] if first else [neighbour, "headrace"]
-    # Each works, then each works again with the other loaded.
-    code = "import numpy as np\n" + "".join(WORK[name] for name in order + order) + "print('done')\n"
-    done = subprocess.run([interpreter, "-c", code], cwd=tmp_path, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          timeout=300, env=dict(os.environ, PYTHONPATH=str(tmp_path), TF_CPP_MIN_LOG_LEVEL="3"))
-    assert done.returncode == 0, (done.returncode, done.stderr[-3000:])
-    assert done.stdout.strip().endswith("done")
+    check_done(run_in_order(interpreter, ["headrace", neighbour] if first else [neighbour, "headrace"], tmp_path))
+
+
+ALL = {}
+for pair in PAIRS:
+    if pair.values[1] != "tensorflow in the open":  # whose names others than Headrace trip over
+        ALL.setdefault(pair.values[0], []).append(pair.values[1])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("place", ["first", "middle", "last"])
+@pytest.mark.parametrize("backwards", [False, True], ids=["forwards", "backwards"])
+@pytest.mark.parametrize("interpreter", [i for i, names in ALL.items() if len(names) > 2], ids=lambda path: pathlib.Path(path).parts[-3])
+def test_headrace_among_all(interpreter, backwards, place, tmp_path):
+    others = ALL[interpreter][::-1] if backwards else ALL[interpreter]
+    at = {"first": 0, "middle": len(others) // 2, "last": len(others)}[place]
+    alone = run_in_order(interpreter, others, tmp_path)
+    if alone.returncode != 0:
+        pytest.skip(f"{', '.join(others)} do not live together without Headrace: {alone.stderr[-300:]}")
+    (tmp_path / "headrace").symlink_to(PACKAGES / "headrace")
+    check_done(run_in_order(interpreter, others[:at] + ["headrace"] + others[at:], tmp_path))
 
 
 def wanted_of_protobuf(library):

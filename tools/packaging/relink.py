@@ -57,10 +57,11 @@ def export_map(text, names):
 
 
 class Linker:
-    """Links what `build` has made into `out`/lib and `out`/bin, with the archives of `archives`."""
+    """Links what `build` has made into `out`/lib and `out`/bin, with the archives of `archives`. Copies of its objects are in
+    the folder `objects` beside `out`."""
 
-    def __init__(self, build, archives, out):
-        self.build, self.out, self.work = build, out, out.parent / "objects"
+    def __init__(self, build, archives, out, objects="objects"):
+        self.build, self.out, self.work = build, out, out.parent / objects
         for folder in (out / "lib", out / "bin", self.work):
             folder.mkdir(parents=True, exist_ok=True)
         self.archives = [copy_renamed(path, self.work / "archives" / path.name) for path in archives]

@@ -42,7 +42,7 @@ TF_CAPI_EXPORT extern TF_Buffer* TF_CreateConfig(
 TF_CAPI_EXPORT extern TF_Buffer* TF_CreateRunOptions(
     unsigned char enable_full_trace);
 
-/* No effect: there are no colocation constraints to validate at import. */
+/* Whether a colocation must name a node of the GraphDef; by default it must. */
 TF_CAPI_EXPORT extern void
 TF_ImportGraphDefOptionsSetValidateColocationConstraints(
     TF_ImportGraphDefOptions* opts, unsigned char enable);

@@ -6,6 +6,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_join.h"
+#include "framework/op/open_attrs.h"
 
 namespace headrace {
 namespace {
@@ -57,18 +58,33 @@ int64_t ArgCount(const OpDef& def, const OpDef::Arg& arg,
   return 1;
 }
 
-Status MissingAttr(const OpDef& def, int attr) {
+Status Unexpected(const OpDef& def, int attr) {
+  return errors::InvalidArgument(
+      "AttrValue had value with unexpected type 'placeholder' for attr '",
+      def.attrs[attr].name, "' from ", def.DebugString());
+}
+
+bool IsPlaceholder(const OpDef& def, int attr, const AttrMap& attrs) {
+  const AttrValue* v = attr < 0 ? nullptr : attrs.Find(def.attrs[attr].name);
+  return v != nullptr && v->Is<AttrValue::Placeholder>();
+}
+
+Status MissingAttr(const OpDef& def, int attr, const AttrMap& attrs) {
+  if (IsPlaceholder(def, attr, attrs)) return Unexpected(def, attr);
   return errors::InvalidArgument("NodeDef missing attr '", def.attrs[attr].name,
                                  "' from ", def.DebugString());
 }
 
+// `open`: a placeholder for a type is DT_INVALID.
 Status AppendTypes(const OpDef& def, const std::vector<OpDef::Arg>& args,
-                   const AttrMap& attrs, DataTypeVector* out) {
+                   const AttrMap& attrs, DataTypeVector* out,
+                   bool open = false) {
   for (const OpDef::Arg& arg : args) {
     const int64_t n = ArgCount(def, arg, attrs);
     if (n < 0) {
       return MissingAttr(
-          def, arg.number_attr >= 0 ? arg.number_attr : arg.type_list_attr);
+          def, arg.number_attr >= 0 ? arg.number_attr : arg.type_list_attr,
+          attrs);
     }
     if (n > kMaxFlatArgs - static_cast<int64_t>(out->size())) {
       return errors::InvalidArgument("argument '", arg.name, "' of op ",
@@ -85,8 +101,13 @@ Status AppendTypes(const OpDef& def, const std::vector<OpDef::Arg>& args,
       if (arg.type_attr >= 0) {
         const AttrValue* v = attrs.Find(def.attrs[arg.type_attr].name);
         const DataType* given = v == nullptr ? nullptr : v->Get<DataType>();
-        if (given == nullptr) return MissingAttr(def, arg.type_attr);
-        t = *given;
+        if (given != nullptr) {
+          t = *given;
+        } else if (open && IsPlaceholder(def, arg.type_attr, attrs)) {
+          t = DT_INVALID;
+        } else {
+          return MissingAttr(def, arg.type_attr, attrs);
+        }
       }
       if (n == 1) {
         out->push_back(t);
@@ -298,7 +319,9 @@ void AddDefaultAttrs(const OpDef& def, AttrMap* attrs) {
   }
 }
 
-Status ValidateAttrs(const OpDef& def, const AttrMap& attrs) {
+namespace {
+
+Status ValidateAllAttrs(const OpDef& def, const AttrMap& attrs, bool open) {
   std::string problems;
   const char* link = "";  // between the last problem and the signature
   const auto add = [&](absl::string_view what, const char* then) {
@@ -313,11 +336,13 @@ Status ValidateAttrs(const OpDef& def, const AttrMap& attrs) {
       continue;
     }
     ++known;
+    if (open && v->Is<AttrValue::Placeholder>()) continue;
     if (Status s = ValidateAttrValue(a, *v); !s.ok()) add(s.message(), "; ");
   }
   if (known != attrs.size()) {
     for (const AttrMap::Item& item : attrs) {
       if (!item.first.empty() && item.first[0] == '_') continue;
+      if (open && item.second.Is<AttrValue::Placeholder>()) continue;
       if (def.FindAttr(item.first) < 0) {
         add(StrCat("NodeDef mentions attr '", item.first, "'"), " not in ");
       }
@@ -325,6 +350,12 @@ Status ValidateAttrs(const OpDef& def, const AttrMap& attrs) {
   }
   if (problems.empty()) return OkStatus();
   return errors::InvalidArgument(problems, link, def.DebugString());
+}
+
+}  // namespace
+
+Status ValidateAttrs(const OpDef& def, const AttrMap& attrs) {
+  return ValidateAllAttrs(def, attrs, /*open=*/false);
 }
 
 Status InOutTypes(const OpDef& def, const AttrMap& attrs,
@@ -336,6 +367,30 @@ Status InOutTypes(const OpDef& def, const AttrMap& attrs,
   return AppendTypes(def, def.outputs, attrs, outputs);
 }
 
+bool HasPlaceholder(const AttrMap& attrs) {
+  return std::any_of(attrs.begin(), attrs.end(), [](const auto& item) {
+    return item.second.template Is<AttrValue::Placeholder>();
+  });
+}
+
+Status InOutTypesWithPlaceholders(const OpDef& def, const AttrMap& attrs,
+                                  DataTypeVector* inputs,
+                                  DataTypeVector* outputs) {
+  inputs->clear();
+  outputs->clear();
+  HR_RETURN_IF_ERROR(ValidateAllAttrs(def, attrs, /*open=*/true));
+  HR_RETURN_IF_ERROR(AppendTypes(def, def.inputs, attrs, inputs));
+  return AppendTypes(def, def.outputs, attrs, outputs, /*open=*/true);
+}
+
+Status CheckNoPlaceholder(const OpDef& def, const AttrMap& attrs) {
+  for (size_t i = 0; i < def.attrs.size(); ++i) {
+    const int attr = static_cast<int>(i);
+    if (IsPlaceholder(def, attr, attrs)) return Unexpected(def, attr);
+  }
+  return OkStatus();
+}
+
 Status ArgRanges(const std::vector<OpDef::Arg>& args, const OpDef& def,
                  const AttrMap& attrs, std::vector<ArgRange>* ranges) {
   ranges->clear();
@@ -345,7 +400,8 @@ Status ArgRanges(const std::vector<OpDef::Arg>& args, const OpDef& def,
     const int64_t n = ArgCount(def, arg, attrs);
     if (n < 0) {
       return MissingAttr(
-          def, arg.number_attr >= 0 ? arg.number_attr : arg.type_list_attr);
+          def, arg.number_attr >= 0 ? arg.number_attr : arg.type_list_attr,
+          attrs);
     }
     if (n > kMaxFlatArgs - at) {
       return errors::InvalidArgument("argument '", arg.name, "' of op ",

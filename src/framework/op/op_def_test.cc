@@ -45,6 +45,11 @@ TEST(ParseAttrSpec, ReadsTypesAndDefaults) {
       {"a: {numbertype, variant} = DT_VARIANT", "type", DT_VARIANT},
       {"a: shape = {}", "shape", PartialTensorShape::Scalar()},
       {"a: shape = { unknown_rank: true }", "shape", PartialTensorShape()},
+      // As protobuf's text format may also say it.
+      {"a: shape = { dim: {size: 3 name: 'x'} unknown_rank: false }", "shape",
+       PartialTensorShape({3})},
+      {"a: shape = {dim{size:2}dim{size:-1}}", "shape",
+       PartialTensorShape({2, -1})},
       {"a: shape = { dim { size: 2 } dim { size: -1 } }", "shape",
        PartialTensorShape({2, -1})},
       {"a: list(int) >= 1 = [1, 2]", "list(int)", std::vector<int64_t>{1, 2}},
@@ -73,13 +78,28 @@ TEST(ParseAttrSpec, ReadsTypesAndDefaults) {
 }
 
 TEST(ParseAttrSpec, RefusesMalformedSpecs) {
-  for (const char* spec :
-       {"", "a", "a:", "a: integer", "a: int = x", "a: int >= 3 = 2",
-        "a: {float = DT_FLOAT", "a: list(int = [1]", "a: list(int) = [1",
-        "a: string = 'x", "a: {'x'} = 'z'", "a: {float} = DT_INT32",
-        "a: float >= 1", "a: shape = { dim { size: -2 } }", "a: int = 1 2",
-        "a: bool = maybe", "a: tensor = { dtype: DT_FLOAT tensor_content: 'x'}",
-        "a: int = 99999999999999999999"}) {
+  for (const char* spec : {"",
+                           "a",
+                           "a:",
+                           "a: integer",
+                           "a: int = x",
+                           "a: int >= 3 = 2",
+                           "a: {float = DT_FLOAT",
+                           "a: list(int = [1]",
+                           "a: list(int) = [1",
+                           "a: string = 'x",
+                           "a: {'x'} = 'z'",
+                           "a: {float} = DT_INT32",
+                           "a: float >= 1",
+                           "a: shape = { dim { size: -2 } }",
+                           "a: shape = { dim { size: } }",
+                           "a: shape = { dim { size: 2 }",
+                           "a: shape = { unknown_rank: true",
+                           "a: shape = { rank: 2 }",
+                           "a: int = 1 2",
+                           "a: bool = maybe",
+                           "a: tensor = { dtype: DT_FLOAT tensor_content: 'x'}",
+                           "a: int = 99999999999999999999"}) {
     OpDef::Attr attr;
     EXPECT_FALSE(ParseAttrSpec(spec, &attr).ok()) << spec;
   }

@@ -5,11 +5,13 @@
 // {'SAME', 'VALID'}, also inside list()), or a named set (numbertype). An arg
 // spec is `name: [Ref(] [number_attr *] type [)]`, where type is a dtype, an
 // attr of type `type` or an attr of type `list(type)`.
-#include <google/protobuf/text_format.h>
+#include <algorithm>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/numbers.h"
+#include "absl/strings/strip.h"
+#include "framework/op/message_util.h"
 #include "framework/op/tensor_proto.h"
 #include "headrace/op_def.h"
 
@@ -155,16 +157,51 @@ class SpecReader {
   absl::string_view rest_;
 };
 
+Status ReadBody(const SpecReader& in, absl::string_view body, const char* what,
+                AnyMessage* proto) {
+  const Status s = MessageFromText(body, proto);
+  return s.ok() || !kHasMessageText ? s : in.Error(what);
+}
+
 // A message in braces, in protobuf's text format.
 template <typename Proto>
 Status ReadMessage(SpecReader* in, const char* what, Proto* proto) {
   absl::string_view body;
   if (!in->Braced(&body)) return in->Error(what);
-  if (!google::protobuf::TextFormat::ParseFromString(std::string(body),
-                                                     proto)) {
-    return in->Error(what);
+  return ReadBody(*in, body, what, proto);
+}
+
+// A shape as nearly all specs write it, which a library of few ops must read
+// too: ``, `unknown_rank: true` or `dim { size: 3 } ...`. False for any other
+// text.
+bool ReadPlainShape(absl::string_view text, pb::TensorShapeProto* proto) {
+  const auto next = [&text](absl::string_view word) {
+    text = absl::StripLeadingAsciiWhitespace(text);
+    return absl::ConsumePrefix(&text, word);
+  };
+  if (next("unknown_rank")) {
+    proto->set_unknown_rank(true);
+    return next(":") && next("true") && next("") && text.empty();
   }
-  return OkStatus();
+  while (next("dim")) {
+    if (!next("{") || !next("size") || !next(":")) return false;
+    text = absl::StripLeadingAsciiWhitespace(text);
+    const size_t end = text.find_first_not_of("-0123456789");
+    int64_t size;
+    if (!absl::SimpleAtoi(text.substr(0, end), &size)) return false;
+    proto->add_dim()->set_size(size);
+    text.remove_prefix(std::min(end, text.size()));
+    if (!next("}")) return false;
+  }
+  return next("") && text.empty();
+}
+
+Status ReadShape(SpecReader* in, pb::TensorShapeProto* proto) {
+  absl::string_view body;
+  if (!in->Braced(&body)) return in->Error("a shape");
+  if (ReadPlainShape(body, proto)) return OkStatus();
+  proto->Clear();
+  return ReadBody(*in, body, "a shape", proto);
 }
 
 // One value of a plain type.
@@ -210,7 +247,7 @@ Status ReadValue(SpecReader* in, AttrType type, AttrValue* out) {
     case AttrType::kShape: {
       pb::TensorShapeProto proto;
       PartialTensorShape shape;
-      HR_RETURN_IF_ERROR(ReadMessage(in, "a shape", &proto));
+      HR_RETURN_IF_ERROR(ReadShape(in, &proto));
       HR_RETURN_IF_ERROR(ShapeFromProto(proto, &shape));
       *out = std::move(shape);
       return OkStatus();
