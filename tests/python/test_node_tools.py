@@ -8,6 +8,7 @@ import headrace as tf
 from headrace._src.compat import graphs, node_tools, shape_functions
 from headrace._src.framework.operation import (
     OperatorNotAllowedInGraphError, Reference)
+from headrace._src.training import resources
 
 
 @pytest.fixture(autouse=True)
@@ -265,15 +266,15 @@ def test_meta_graphs_hold_items_that_a_program_describes(graph):
 def test_resources_are_made_and_reported():
     handle = tf.constant(0, name="handle")
     ready = tf.Variable(False)
-    node_tools.register_resource(handle, ready.assign(True).op, ready)
+    resources.register_resource(handle, ready.assign(True).op, ready)
     with tf.Session() as session:
         session.run(ready.initializer)
-        missing = node_tools.report_uninitialized_resources()
+        missing = resources.report_uninitialized_resources()
         assert session.run(missing).tolist() == [b"handle:0"]
-        session.run(node_tools.initialize_resources(
-            node_tools.shared_resources()))
+        session.run(resources.initialize_resources(
+            resources.shared_resources()))
         assert session.run(missing).tolist() == []
-        assert node_tools.local_resources() == []
+        assert resources.local_resources() == []
 
 
 def test_shape_functions_tell_shapes():

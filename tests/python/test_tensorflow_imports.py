@@ -144,8 +144,8 @@ BAD = {
         "ModuleNotFoundError: tensorflow.contrib.timeseries is not supported",
     "from tensorflow.contrib.timeseries.python import timeseries":
         "ModuleNotFoundError: tensorflow.contrib.timeseries is not supported",
-    "import tensorflow.compat.v2.ragged as r":
-        "ModuleNotFoundError: tensorflow.compat.v2.ragged is not supported yet",
+    "import tensorflow.compat.v2.lite as r":
+        "ModuleNotFoundError: tensorflow.compat.v2.lite is not supported yet",
     "from tensorflow.python.ops.array_ops import frobnicate":
         "ModuleNotFoundError: cannot import name 'frobnicate' from "
         "'tensorflow.python.ops.array_ops': it is not supported",
