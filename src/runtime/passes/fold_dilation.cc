@@ -30,16 +30,10 @@ namespace {
 constexpr int kSpatial = 2;
 
 // A constant of integers of this shape, in row-major order.
-std::optional<std::vector<int64_t>> Integers(const Node& n, int input,
-                                             const TensorShape& shape) {
+std::optional<std::vector<int64_t>> IntegersOfShape(const Node& n, int input,
+                                                    const TensorShape& shape) {
   const Tensor* const t = ConstantInput(n, input);
-  if (t == nullptr || t->shape() != shape) return std::nullopt;
-  std::vector<int64_t> values;
-  for (int64_t i = 0; i < t->NumElements(); ++i) {
-    values.push_back(t->dtype() == DT_INT32 ? t->data<int32_t>()[i]
-                                            : t->data<int64_t>()[i]);
-  }
-  return values;
+  return t == nullptr || t->shape() != shape ? std::nullopt : Integers(t);
 }
 
 bool IsZero(const Tensor* t) {
@@ -118,10 +112,9 @@ class DilationFolder {
     if (source_ == nullptr) return false;
     if (source_->src()->type_string() == "ExpandDims" && IsNext(source_)) {
       Node* const n = source_->src();
-      const Tensor* const axis = ConstantInput(*n, 1);
-      if (axis == nullptr || axis->NumElements() != 1) return false;
-      const int64_t a = axis->dtype() == DT_INT32 ? axis->data<int32_t>()[0]
-                                                  : axis->data<int64_t>()[0];
+      const auto axis = IntegerInput(*n, 1);
+      if (!axis || axis->size() != 1) return false;
+      const int64_t a = axis->front();
       expanded_ = static_cast<int>(a < 0 ? a + kSpatial + 2 : a);
       if (a < -kSpatial - 2 || (expanded_ != 1 && expanded_ != 2)) return false;
       expand_ = n;
@@ -167,8 +160,8 @@ class DilationFolder {
     if (block == nullptr || block->dims() != 1) return false;
     const int64_t m = block->NumElements();
     if (m < 1 || m > rank - 2) return false;
-    const auto blocks = Integers(n, 1, TensorShape({m}));
-    const auto paddings = Integers(n, 2, TensorShape({m, 2}));
+    const auto blocks = IntegersOfShape(n, 1, TensorShape({m}));
+    const auto paddings = IntegersOfShape(n, 2, TensorShape({m, 2}));
     if (!blocks || !paddings) return false;
     for (int64_t i = 0; i < m; ++i) {
       Dim& d = dims_[Spatial(static_cast<int>(i) + 1, rank)];
@@ -188,7 +181,7 @@ class DilationFolder {
         (with_value && !IsZero(ConstantInput(n, 2)))) {
       return false;
     }
-    const auto paddings = Integers(n, 1, TensorShape({rank, 2}));
+    const auto paddings = IntegersOfShape(n, 1, TensorShape({rank, 2}));
     if (!paddings) return false;
     for (int d = 0; d < rank; ++d) {
       const int64_t before = (*paddings)[2 * d], after = (*paddings)[2 * d + 1];
@@ -243,8 +236,8 @@ class DilationFolder {
     if (block == nullptr || block->dims() != 1) return false;
     const int64_t m = block->NumElements();
     if (m < 1 || m > rank - 2) return false;
-    const auto blocks = Integers(*n, 1, TensorShape({m}));
-    const auto crops = Integers(*n, 2, TensorShape({m, 2}));
+    const auto blocks = IntegersOfShape(*n, 1, TensorShape({m}));
+    const auto crops = IntegersOfShape(*n, 2, TensorShape({m, 2}));
     if (!blocks || !crops) return false;
     std::vector<int64_t> undone(kSpatial, 1);
     for (int64_t i = 0; i < m; ++i) {

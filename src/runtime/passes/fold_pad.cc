@@ -3,6 +3,7 @@
 // readers can take it; batch and channels must not be padded.
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "graph/algorithm.h"
 #include "runtime/passes/rewrite.h"
 
@@ -30,12 +31,10 @@ bool Paddings(const Node& pad, std::vector<int64_t>* out) {
   }
   const Tensor* t = ConstantInput(pad, 1);
   if (t == nullptr || t->shape() != TensorShape({4, 2})) return false;
-  for (int64_t i = 0; i < t->NumElements(); ++i) {
-    out->push_back(t->dtype() == DT_INT32 ? t->data<int32_t>()[i]
-                                          : t->data<int64_t>()[i]);
-    if (out->back() < 0) return false;
-  }
-  return true;
+  const auto sizes = Integers(t);
+  if (!sizes) return false;
+  *out = *sizes;
+  return absl::c_all_of(*out, [](int64_t size) { return size >= 0; });
 }
 
 bool CanPad(const Edge& e, const std::vector<int64_t>& paddings) {

@@ -19,19 +19,9 @@ namespace {
 
 constexpr int kMaxSteps = 12;
 
-std::optional<std::vector<int64_t>> Integers(const Tensor* t) {
-  if (t == nullptr || t->dims() > 1) return std::nullopt;
-  std::vector<int64_t> values;
-  for (int64_t i = 0; i < t->NumElements(); ++i) {
-    if (t->dtype() == DT_INT32) {
-      values.push_back(t->data<int32_t>()[i]);
-    } else if (t->dtype() == DT_INT64) {
-      values.push_back(t->data<int64_t>()[i]);
-    } else {
-      return std::nullopt;
-    }
-  }
-  return values;
+// Of a scalar or a vector.
+std::optional<std::vector<int64_t>> List(const Tensor* t) {
+  return t == nullptr || t->dims() > 1 ? std::nullopt : Integers(t);
 }
 
 // The order in which a Transpose puts the dims of input 0; empty if it is not
@@ -39,7 +29,7 @@ std::optional<std::vector<int64_t>> Integers(const Tensor* t) {
 std::vector<int64_t> OrderOf(const Node& n) {
   if (n.type_string() != "Transpose") return {};
   std::vector<int64_t> order =
-      Integers(ConstantInput(n, 1)).value_or(std::vector<int64_t>());
+      List(ConstantInput(n, 1)).value_or(std::vector<int64_t>());
   std::vector<bool> seen(order.size(), false);
   for (const int64_t d : order) {
     if (d < 0 || d >= static_cast<int64_t>(order.size()) || seen[d]) return {};
@@ -86,9 +76,9 @@ std::optional<Sizes> SizesOf(const Edge* e, int steps = kMaxSteps);
 std::optional<Sizes> SizesOfSlice(const Node& n, int steps) {
   std::optional<Sizes> in = SizesOf(n.input_edge(0), steps);
   int64_t begin_mask = 0, end_mask = 0, shrink = 0, others[2] = {1, 1};
-  const auto begin = Integers(ConstantInput(n, 1));
-  const auto end = Integers(ConstantInput(n, 2));
-  const auto stride = Integers(ConstantInput(n, 3));
+  const auto begin = List(ConstantInput(n, 1));
+  const auto end = List(ConstantInput(n, 2));
+  const auto stride = List(ConstantInput(n, 3));
   if (!in || !begin || !end || !stride || begin->size() != 1 ||
       end->size() != 1 || stride->size() != 1 || (*stride)[0] != 1 ||
       !n.attrs().Get("begin_mask", &begin_mask).ok() ||
@@ -115,14 +105,14 @@ std::optional<Sizes> SizesOfSlice(const Node& n, int steps) {
 std::optional<Sizes> SizesOf(const Edge* e, int steps) {
   if (e == nullptr || e->src_output() != 0 || --steps < 0) return std::nullopt;
   const Node& n = *e->src();
-  if (const auto values = Integers(FreeConstant(n))) {
+  if (const auto values = List(FreeConstant(n))) {
     Sizes sizes;
     for (const int64_t v : *values) sizes.push_back({.number = v});
     return sizes;
   }
   const std::string& op = n.type_string();
   const auto is_zero = [&](int input) {
-    const auto v = Integers(ConstantInput(n, input));
+    const auto v = List(ConstantInput(n, input));
     return v.has_value() && v->size() == 1 && (*v)[0] == 0;
   };
   if (op == "Shape") {
@@ -139,7 +129,7 @@ std::optional<Sizes> SizesOf(const Edge* e, int steps) {
   }
   if (op == "GatherV2") {
     const auto in = SizesOf(n.input_edge(0), steps);
-    const auto indices = Integers(ConstantInput(n, 1));
+    const auto indices = List(ConstantInput(n, 1));
     int64_t batch_dims = 0;
     if (!in || !indices || !is_zero(2) ||
         !n.attrs().Get("batch_dims", &batch_dims).ok() || batch_dims != 0) {

@@ -100,12 +100,7 @@ class Finder {
     NodeDef def;
     def.op = m.fused;
     def.attrs.Set("T", function->output_type(0));
-    const Rewriter::Output result = {{m.nodes.back(), 0}, 0};
-    const int count = static_cast<int>(m.nodes.size());
-    HR_ASSIGN_OR_RETURN(Node * done, rewriter_.Replace(m.nodes, {&result, 1},
-                                                       std::move(def), {m.x}));
-    if (done != nullptr) *changes += count - 1;
-    return OkStatus();
+    return rewriter_.ReplaceByOne(m.nodes, std::move(def), {m.x}, changes);
   }
 
   bool Find(Node* function, const Formula& f, Match* m) {

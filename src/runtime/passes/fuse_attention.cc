@@ -91,41 +91,33 @@ bool ReadProduct(const Node& n, Product* p) {
          ReadMatMul(n, p);
 }
 
+// The order in which a Transpose puts `rank` dims; nothing if it is not
+// constant, or `n` is none.
+std::optional<std::vector<int64_t>> OrderOf(const Node& n, size_t rank) {
+  if (n.type_string() != "Transpose") return std::nullopt;
+  auto order = IntegerInput(n, 1);
+  if (!order || order->size() != rank) return std::nullopt;
+  for (const int64_t from : *order) {
+    if (from < 0 || from >= static_cast<int64_t>(rank)) return std::nullopt;
+  }
+  return order;
+}
+
 // The labels of what is transposed, of those of the result; empty if the last
 // dim does not stay the last.
 std::string BeforeTranspose(const Node& n, const std::string& labels) {
-  const Tensor* const t =
-      n.type_string() == "Transpose" ? ConstantInput(n, 1) : nullptr;
-  const int64_t rank = static_cast<int64_t>(labels.size());
-  if (t == nullptr || t->NumElements() != rank ||
-      (t->dtype() != DT_INT32 && t->dtype() != DT_INT64)) {
-    return "";
-  }
+  const auto order = OrderOf(n, labels.size());
+  if (!order) return "";
   std::string before(labels.size(), ' ');
-  for (int64_t i = 0; i < rank; ++i) {
-    const int64_t from =
-        t->dtype() == DT_INT32 ? t->data<int32_t>()[i] : t->data<int64_t>()[i];
-    if (from < 0 || from >= rank) return "";
-    before[from] = labels[i];
-  }
+  for (size_t i = 0; i < labels.size(); ++i) before[(*order)[i]] = labels[i];
   return AreDistinct(before) && before.back() == labels.back() ? before : "";
 }
 
 std::string AfterTranspose(const Node& n, const std::string& labels) {
-  const Tensor* const t =
-      n.type_string() == "Transpose" ? ConstantInput(n, 1) : nullptr;
-  const int64_t rank = static_cast<int64_t>(labels.size());
-  if (t == nullptr || t->NumElements() != rank ||
-      (t->dtype() != DT_INT32 && t->dtype() != DT_INT64)) {
-    return "";
-  }
+  const auto order = OrderOf(n, labels.size());
+  if (!order) return "";
   std::string after;
-  for (int64_t i = 0; i < rank; ++i) {
-    const int64_t from =
-        t->dtype() == DT_INT32 ? t->data<int32_t>()[i] : t->data<int64_t>()[i];
-    if (from < 0 || from >= rank) return "";
-    after += labels[from];
-  }
+  for (const int64_t from : *order) after += labels[from];
   return AreDistinct(after) && after.back() == labels.back() ? after : "";
 }
 
@@ -168,12 +160,7 @@ class Finder {
     def.attrs.Set("num_args", int64_t{a.mask.has_value() ? 1 : 0});
     std::vector<Endpoint> inputs(a.operands, a.operands + 3);
     if (a.mask) inputs.push_back(*a.mask);
-    const Rewriter::Output result = {{a.nodes.back(), 0}, 0};
-    const int count = static_cast<int>(a.nodes.size());
-    HR_ASSIGN_OR_RETURN(Node * done, rewriter_.Replace(a.nodes, {&result, 1},
-                                                       std::move(def), inputs));
-    if (done != nullptr) *changes += count - 1;
-    return OkStatus();
+    return rewriter_.ReplaceByOne(a.nodes, std::move(def), inputs, changes);
   }
 
   bool Find(Node* softmax, Attention* a) {

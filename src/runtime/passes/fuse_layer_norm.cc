@@ -82,12 +82,7 @@ class Finder {
     def.attrs.Set("has_offset", norm.has_offset);
     std::vector<Endpoint> inputs = {norm.x};
     inputs.insert(inputs.end(), norm.parameters.begin(), norm.parameters.end());
-    const Rewriter::Output result = {{norm.nodes.back(), 0}, 0};
-    const int count = static_cast<int>(norm.nodes.size());
-    HR_ASSIGN_OR_RETURN(Node * done, rewriter_.Replace(norm.nodes, {&result, 1},
-                                                       std::move(def), inputs));
-    if (done != nullptr) *changes += count - 1;
-    return OkStatus();
+    return rewriter_.ReplaceByOne(norm.nodes, std::move(def), inputs, changes);
   }
 
   // How many of the last dims `mean` is of; 0 if it is not such a mean.
@@ -99,17 +94,12 @@ class Finder {
     }
     const Endpoint x = InputOf(mean, 0);
     const int rank = x.node->output_shape(x.index).dims();
-    const Tensor* const t = ConstantInput(mean, 1);
-    if (t == nullptr || rank < 1 ||
-        (t->dtype() != DT_INT32 && t->dtype() != DT_INT64)) {
-      return 0;
-    }
+    const auto axes = IntegerInput(mean, 1);
+    if (!axes || rank < 1) return 0;
     int64_t least = rank;
     std::vector<bool> seen(rank);
     int count = 0;
-    for (int64_t i = 0; i < t->NumElements(); ++i) {
-      int64_t axis = t->dtype() == DT_INT32 ? t->data<int32_t>()[i]
-                                            : t->data<int64_t>()[i];
+    for (int64_t axis : *axes) {
       if (axis < 0) axis += rank;
       if (axis < 0 || axis >= rank || seen[axis]) return 0;
       seen[axis] = true;

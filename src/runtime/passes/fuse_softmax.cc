@@ -15,19 +15,16 @@ namespace {
 // `n` reduces the last dim of its input alone, and keeps it.
 bool ReducesLastDim(const Node& n, const char* op) {
   bool keeps = false;
-  const Tensor* const axes =
-      n.type_string() == op ? ConstantInput(n, 1) : nullptr;
-  if (axes == nullptr || axes->NumElements() != 1 ||
-      !n.attrs().Get("keep_dims", &keeps).ok() || !keeps ||
-      (axes->dtype() != DT_INT32 && axes->dtype() != DT_INT64)) {
+  if (n.type_string() != op || !n.attrs().Get("keep_dims", &keeps).ok() ||
+      !keeps) {
     return false;
   }
+  const auto axes = IntegerInput(n, 1);
+  if (!axes || axes->size() != 1) return false;
   const Endpoint x = InputOf(n, 0);
   const PartialTensorShape& shape = x.node->output_shape(x.index);
-  const int64_t axis = axes->dtype() == DT_INT32 ? axes->data<int32_t>()[0]
-                                                 : axes->data<int64_t>()[0];
   return !shape.unknown_rank() && shape.dims() > 0 &&
-         (axis == -1 || axis == shape.dims() - 1);
+         (axes->front() == -1 || axes->front() == shape.dims() - 1);
 }
 
 Node* OpAt(const Node& n, int i, const char* op) {
@@ -77,12 +74,8 @@ class Finder {
     NodeDef def;
     def.op = "Softmax";
     def.attrs.Set("T", exp->output_type(0));
-    const Rewriter::Output result = {{share, 0}, 0};
-    HR_ASSIGN_OR_RETURN(Node * done,
-                        rewriter_.Replace(nodes, {&result, 1}, std::move(def),
-                                          {InputOf(*less, 0)}));
-    if (done != nullptr) *changes += static_cast<int>(nodes.size()) - 1;
-    return OkStatus();
+    return rewriter_.ReplaceByOne(nodes, std::move(def), {InputOf(*less, 0)},
+                                  changes);
   }
 
   Graph* const graph_;

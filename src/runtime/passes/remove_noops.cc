@@ -63,13 +63,11 @@ const Edge* SourceOfView(const Node& n) {
 bool Permutation(const Node& transpose, std::vector<int64_t>* out) {
   const Tensor* t = ConstantInput(transpose, 1);
   if (t == nullptr || t->dims() != 1) return false;
-  for (int64_t i = 0; i < t->NumElements(); ++i) {
-    const int64_t d =
-        t->dtype() == DT_INT32 ? t->data<int32_t>()[i] : t->data<int64_t>()[i];
-    if (d < 0 || d >= t->NumElements()) return false;
-    out->push_back(d);
-  }
-  return true;
+  const auto order = Integers(t);
+  if (!order) return false;
+  *out = *order;
+  return absl::c_all_of(
+      *out, [t](int64_t d) { return d >= 0 && d < t->NumElements(); });
 }
 
 const Edge* SourceOfTranspose(const Node& n) {

@@ -43,6 +43,17 @@ const Tensor* ConstantInput(const Node& n, int i) {
   return e == nullptr ? nullptr : FreeConstant(*e->src());
 }
 
+std::optional<std::vector<int64_t>> Integers(const Tensor* t) {
+  if (t == nullptr) return std::nullopt;
+  if (t->dtype() == DT_INT32) {
+    const int32_t* const v = t->data<int32_t>();
+    return std::vector<int64_t>(v, v + t->NumElements());
+  }
+  if (t->dtype() != DT_INT64) return std::nullopt;
+  const int64_t* const v = t->data<int64_t>();
+  return std::vector<int64_t>(v, v + t->NumElements());
+}
+
 bool HasAttr(const OpDef& op, absl::string_view name) {
   return op.FindAttr(name) >= 0;
 }
@@ -213,6 +224,15 @@ StatusOr<Node*> Rewriter::Replace(absl::Span<Node* const> nodes,
     }
   }
   return merged;
+}
+
+Status Rewriter::ReplaceByOne(absl::Span<Node* const> nodes, NodeDef def,
+                              absl::Span<const Endpoint> inputs, int* changes) {
+  const Output result = {{nodes.back(), 0}, 0};
+  HR_ASSIGN_OR_RETURN(Node * done,
+                      Replace(nodes, {&result, 1}, std::move(def), inputs));
+  if (done != nullptr) *changes += static_cast<int>(nodes.size()) - 1;
+  return OkStatus();
 }
 
 }  // namespace headrace

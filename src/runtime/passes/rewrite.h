@@ -3,6 +3,7 @@
 #ifndef HEADRACE_RUNTIME_PASSES_REWRITE_H_
 #define HEADRACE_RUNTIME_PASSES_REWRITE_H_
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,6 +21,13 @@ inline constexpr char kMergedNodesAttr[] = "_merged_nodes";
 const Tensor* FreeConstant(const Node& n);
 // The same of what feeds data input `i`.
 const Tensor* ConstantInput(const Node& n, int i);
+
+// The elements of an int32 or int64 tensor; nothing of null and of other types.
+std::optional<std::vector<int64_t>> Integers(const Tensor* t);
+// The same of what feeds data input `i`; nothing if that is no constant.
+inline std::optional<std::vector<int64_t>> IntegerInput(const Node& n, int i) {
+  return Integers(ConstantInput(n, i));
+}
 
 // The op takes an attr of this name.
 bool HasAttr(const OpDef& op, absl::string_view name);
@@ -72,6 +80,10 @@ class Rewriter {
   StatusOr<Node*> Replace(absl::Span<Node* const> nodes,
                           absl::Span<const Output> outputs, NodeDef def,
                           absl::Span<const Endpoint> inputs);
+  // The same for nodes of which others read output 0 of the last alone. Adds to
+  // `changes` how many nodes there are less.
+  Status ReplaceByOne(absl::Span<Node* const> nodes, NodeDef def,
+                      absl::Span<const Endpoint> inputs, int* changes);
 
  private:
   const GraphPassContext& context_;
