@@ -20,6 +20,47 @@ namespace {
 constexpr int64_t kRows = kBfloat16TileRows;
 constexpr int64_t kColumns = kBfloat16PanelColumns;
 
+constexpr int64_t kMostTaps = 1024;
+
+class Tile {
+ public:
+  Tile(const ConvArgs& args, const Bfloat16Pair* image, int64_t pairs)
+      : args_(args), pixels_(*args.params), image_(image), pairs_(pairs) {}
+
+  void Find(int64_t pixel, int64_t count) {
+    first_ = pixel;
+    count_ = count;
+    for (int64_t r = 0; r < count; ++r) {
+      pixels_.ForEach(pixel + r, [&](int64_t tap, int64_t from) {
+        rows_[tap * kRows + r] = image_ + from * pairs_;
+      });
+    }
+  }
+
+  void Multiply(int64_t panel, int64_t channel, int64_t columns) const {
+    const ConvParams& p = *args_.params;
+    MultiplyBfloat16(
+        {.rows = rows_,
+         .num_rows = count_,
+         .segments = p.taps(),
+         .pairs = pairs_,
+         .panel = static_cast<const Bfloat16Pair*>(args_.prepared_filter) +
+                  panel * p.taps() * pairs_ * kColumns,
+         .sums = static_cast<float*>(args_.result) + first_ * p.out_channels +
+                 channel,
+         .sums_step = p.out_channels,
+         .columns = columns});
+  }
+
+ private:
+  const ConvArgs& args_;
+  const TapPixels pixels_;
+  const Bfloat16Pair* const image_;
+  const int64_t pairs_;
+  int64_t first_ = 0, count_ = 0;
+  const Bfloat16Pair* rows_[kMostTaps * kRows];
+};
+
 class Bfloat16Conv : public ConvImplementation {
  public:
   const char* Name() const override { return "bfloat16"; }
@@ -69,55 +110,13 @@ class Bfloat16Conv : public ConvImplementation {
     Bfloat16Pair* const image = static_cast<Bfloat16Pair*>(args.workspace);
     Round(args, pairs, image);
 
-    const TapPixels pixels(p);
-    const auto* const panels =
-        static_cast<const Bfloat16Pair*>(args.prepared_filter);
-    float* const out = static_cast<float*>(args.result);
-    const int64_t all_pixels = p.batch * p.out_pixels();
     const double tile_flops =
         4.0 * kRows * kColumns * static_cast<double>(pairs * taps);
-    ForTilePieces(
-        args.pool, CeilDiv(all_pixels, kRows),
-        NumBfloat16Panels(p.out_channels), tile_flops,
-        [&](int64_t t0, int64_t t1, int64_t p0, int64_t p1) {
-          const Bfloat16Pair* rows[kMostTaps * kRows];
-          for (int64_t t = t0; t < t1; ++t) {
-            const int64_t first = t * kRows;
-            const int64_t count = std::min(kRows, all_pixels - first);
-            for (int64_t r = 0; r < count; ++r) {
-              pixels.ForEach(first + r, [&](int64_t tap, int64_t pixel) {
-                rows[tap * kRows + r] = image + pixel * pairs;
-              });
-            }
-            for (int64_t panel = p0; panel < p1; ++panel) {
-              const int64_t c = panel * kColumns;
-              MultiplyBfloat16(
-                  {.rows = rows,
-                   .num_rows = count,
-                   .segments = taps,
-                   .pairs = pairs,
-                   .panel = panels + panel * taps * pairs * kColumns,
-                   .sums = out + first * p.out_channels + c,
-                   .sums_step = p.out_channels,
-                   .columns = std::min(kColumns, p.out_channels - c)});
-            }
-          }
-          if (args.epilogue.empty()) return;
-          const int64_t c0 = p0 * kColumns;
-          ApplyEpilogue(
-              args.epilogue,
-              {.row = t0 * kRows,
-               .rows = std::min(t1 * kRows, all_pixels) - t0 * kRows,
-               .channel = c0,
-               .channels = std::min(p1 * kColumns, p.out_channels) - c0,
-               .row_size = p.out_channels},
-              out);
-        });
+    ComputeTiles(args, {kRows, kColumns, tile_flops},
+                 [&] { return Tile(args, image, pairs); });
   }
 
  private:
-  static constexpr int64_t kMostTaps = 1024;
-
   // Winograd's algorithms need less than half of the products. What is compared
   // is the cost on one processor, Zen 4, so that the choice is the same on all.
   bool IsFastest(const ConvParams& p) const {

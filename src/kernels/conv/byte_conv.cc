@@ -93,6 +93,96 @@ class Workspace {
   int64_t bytes_ = 0;
 };
 
+class Tile {
+ public:
+  // `is_skewed`: sums depend on those of the image's codes.
+  Tile(const ConvArgs& args, const Form& form, const Workspace& w, bool has_nan,
+       bool is_skewed)
+      : args_(args),
+        form_(form),
+        w_(w),
+        pixels_(*args.params),
+        has_nan_(has_nan),
+        is_skewed_(is_skewed) {}
+
+  void Find(int64_t pixel, int64_t count) {
+    first_ = pixel;
+    count_ = count;
+    for (int64_t r = 0; r < count; ++r) {
+      code_sums_[r] = 0;
+      nans_[r] = 0;
+      pixels_.ForEach(pixel + r, [&](int64_t tap, int64_t from) {
+        rows_[tap * kRows + r] = w_.codes + from * w_.step;
+        code_sums_[r] += w_.code_sums[from];
+        if (has_nan_) nans_[r] += w_.nans[from];
+      });
+    }
+  }
+
+  void Multiply(int64_t panel, int64_t channel, int64_t columns) {
+    const ConvParams& p = *args_.params;
+    MultiplyBytes(
+        {.rows = rows_,
+         .num_rows = count_,
+         .segments = p.taps(),
+         .quads = form_.quads,
+         .panel = static_cast<const ByteQuad*>(args_.prepared_filter) +
+                  panel * form_.all_quads * kColumns,
+         .sums = sums_,
+         .sums_step = kColumns,
+         .columns = columns});
+    if (is_skewed_) {
+      SubtractZeros(count_, columns, code_sums_, w_.zeros + channel, sums_);
+    }
+    Scale(count_, columns, sums_, w_.factors + channel, w_.less + channel,
+          nans_,
+          static_cast<float*>(args_.result) + first_ * p.out_channels + channel,
+          p.out_channels);
+  }
+
+ private:
+  // Sums wrap around on the way; in the end they fit 32 bits.
+  static void SubtractZeros(int64_t rows, int64_t columns,
+                            const int32_t* code_sums, const int32_t* zeros,
+                            int32_t* sums) {
+    RunSimd([=] {
+      for (int64_t r = 0; r < rows; ++r) {
+        auto* const to = reinterpret_cast<uint32_t*>(sums + r * kColumns);
+        const auto of_row = static_cast<uint32_t>(code_sums[r]);
+        for (int64_t j = 0; j < columns; ++j) {
+          to[j] -= of_row * static_cast<uint32_t>(zeros[j]);
+        }
+      }
+    });
+  }
+  static void Scale(int64_t rows, int64_t columns, const int32_t* sums,
+                    const float* factors, const int32_t* less,
+                    const float* nans, float* out, int64_t out_step) {
+    RunSimd([=] {
+      for (int64_t r = 0; r < rows; ++r) {
+        const int32_t* const from = sums + r * kColumns;
+        float* const to = out + r * out_step;
+        const float nan = nans[r];
+        for (int64_t j = 0; j < columns; ++j) {
+          const auto sum = static_cast<int32_t>(static_cast<uint32_t>(from[j]) -
+                                                static_cast<uint32_t>(less[j]));
+          to[j] = static_cast<float>(sum) * factors[j] + nan;
+        }
+      }
+    });
+  }
+
+  const ConvArgs& args_;
+  const Form& form_;
+  const Workspace& w_;
+  const TapPixels pixels_;
+  const bool has_nan_, is_skewed_;
+  int64_t first_ = 0, count_ = 0;
+  const uint8_t* rows_[kMostTaps * kRows];
+  int32_t sums_[kRows * kColumns], code_sums_[kRows];
+  float nans_[kRows];
+};
+
 class ByteConv : public ConvImplementation {
  public:
   const char* Name() const override { return "bytes"; }
@@ -163,99 +253,16 @@ class ByteConv : public ConvImplementation {
   void Run(const ConvArgs& args) const override {
     const ConvParams& p = *args.params;
     const Form form(p);
-    const int64_t taps = p.taps();
     const Workspace w(p, args.workspace);
     const bool has_nan = Quantize(args, w);
     const bool is_skewed = PrepareChannels(args, form, w);
-    const TapPixels pixels(p);
-    const auto* const panels =
-        static_cast<const ByteQuad*>(args.prepared_filter);
-    float* const out = static_cast<float*>(args.result);
-    const int64_t all_pixels = p.batch * p.out_pixels();
     const double tile_flops =
         2.0 * kRows * kColumns * static_cast<double>(form.all_quads);
-    ForTilePieces(
-        args.pool, CeilDiv(all_pixels, kRows), form.panels, tile_flops,
-        [&](int64_t t0, int64_t t1, int64_t p0, int64_t p1) {
-          const uint8_t* rows[kMostTaps * kRows];
-          int32_t sums[kRows * kColumns], code_sums[kRows];
-          float nans[kRows];
-          for (int64_t t = t0; t < t1; ++t) {
-            const int64_t first = t * kRows;
-            const int64_t count = std::min(kRows, all_pixels - first);
-            for (int64_t r = 0; r < count; ++r) {
-              code_sums[r] = 0;
-              nans[r] = 0;
-              pixels.ForEach(first + r, [&](int64_t tap, int64_t pixel) {
-                rows[tap * kRows + r] = w.codes + pixel * w.step;
-                code_sums[r] += w.code_sums[pixel];
-                if (has_nan) nans[r] += w.nans[pixel];
-              });
-            }
-            for (int64_t panel = p0; panel < p1; ++panel) {
-              const int64_t c = panel * kColumns;
-              const int64_t columns = std::min(kColumns, p.out_channels - c);
-              MultiplyBytes(
-                  {.rows = rows,
-                   .num_rows = count,
-                   .segments = taps,
-                   .quads = form.quads,
-                   .panel = panels + panel * form.all_quads * kColumns,
-                   .sums = sums,
-                   .sums_step = kColumns,
-                   .columns = columns});
-              if (is_skewed) {
-                SubtractZeros(count, columns, code_sums, w.zeros + c, sums);
-              }
-              Scale(count, columns, sums, w.factors + c, w.less + c, nans,
-                    out + first * p.out_channels + c, p.out_channels);
-            }
-          }
-          if (args.epilogue.empty()) return;
-          const int64_t c0 = p0 * kColumns;
-          ApplyEpilogue(
-              args.epilogue,
-              {.row = t0 * kRows,
-               .rows = std::min(t1 * kRows, all_pixels) - t0 * kRows,
-               .channel = c0,
-               .channels = std::min(p1 * kColumns, p.out_channels) - c0,
-               .row_size = p.out_channels},
-              out);
-        });
+    ComputeTiles(args, {kRows, kColumns, tile_flops},
+                 [&] { return Tile(args, form, w, has_nan, is_skewed); });
   }
 
  private:
-  // Both of a tile. Sums wrap around on the way; in the end they fit 32 bits.
-  static void SubtractZeros(int64_t rows, int64_t columns,
-                            const int32_t* code_sums, const int32_t* zeros,
-                            int32_t* sums) {
-    RunSimd([=] {
-      for (int64_t r = 0; r < rows; ++r) {
-        auto* const to = reinterpret_cast<uint32_t*>(sums + r * kColumns);
-        const auto of_row = static_cast<uint32_t>(code_sums[r]);
-        for (int64_t j = 0; j < columns; ++j) {
-          to[j] -= of_row * static_cast<uint32_t>(zeros[j]);
-        }
-      }
-    });
-  }
-  static void Scale(int64_t rows, int64_t columns, const int32_t* sums,
-                    const float* factors, const int32_t* less,
-                    const float* nans, float* out, int64_t out_step) {
-    RunSimd([=] {
-      for (int64_t r = 0; r < rows; ++r) {
-        const int32_t* const from = sums + r * kColumns;
-        float* const to = out + r * out_step;
-        const float nan = nans[r];
-        for (int64_t j = 0; j < columns; ++j) {
-          const auto sum = static_cast<int32_t>(static_cast<uint32_t>(from[j]) -
-                                                static_cast<uint32_t>(less[j]));
-          to[j] = static_cast<float>(sum) * factors[j] + nan;
-        }
-      }
-    });
-  }
-
   // What is packed of `columns` numbers of the filter, which may be unaligned.
   static void Pack(const ConvParams& p, const char* from, int64_t c0,
                    int64_t columns, int8_t* to) {

@@ -245,12 +245,15 @@ void RoundToBfloat16(Tensor* t) {
   Widen(narrow.data<bfloat16>(), t->data<float>(), n);
 }
 
+// What image and filter are changed to.
+using Change = absl::FunctionRef<void(Tensor*, Tensor*)>;
+void Unchanged(Tensor*, Tensor*) {}
+
 // The result of one implementation.
-Tensor RunOne(
-    const ConvImplementation* impl, ConvDirection d, const ConvParams& p,
-    ThreadPool* pool, const Epilogue& epilogue = {}, bool aligned_filter = true,
-    absl::FunctionRef<void(Tensor*, Tensor*)> change = [](Tensor*, Tensor*) {
-    }) {
+Tensor RunOne(const ConvImplementation* impl, ConvDirection d,
+              const ConvParams& p, ThreadPool* pool,
+              const Epilogue& epilogue = {}, bool aligned_filter = true,
+              Change change = Unchanged) {
   Tensor in = Random(p.dtype, p.in_elements());
   Tensor w = Random(p.dtype, p.filter_elements());
   change(&in, &w);
@@ -344,6 +347,23 @@ TEST(ConvImplementations, AgreeWithTheReferenceLoop) {
   }
 }
 
+// On one thread, of a filter that lies anywhere, and before an epilogue,
+// forward gives the same bits as `got`.
+void ExpectTheSameOtherwise(const ConvImplementation* impl, const ConvParams& p,
+                            Change change, const Tensor& got) {
+  ThreadPool one(1), four(4);
+  constexpr auto kForward = ConvDirection::kForward;
+  ExpectEqual(RunOne(impl, kForward, p, &one, {}, true, change), got);
+  ExpectEqual(RunOne(impl, kForward, p, &four, {}, false, change), got);
+  const Tensor bias = Random(DT_FLOAT, p.out_channels);
+  const Epilogue e = {.bias = &bias, .activation = Activation::kRelu};
+  Tensor want = got;
+  ASSERT_EQ(got.DeepCopyTo(&want), OkStatus());
+  ApplyEpilogue(&one, DT_FLOAT, e, p.batch * p.out_pixels(), p.out_channels,
+                want.raw_data());
+  ExpectEqual(RunOne(impl, kForward, p, &four, e, true, change), want);
+}
+
 TEST(ConvImplementations, Bfloat16IsTheSumOfRoundedFactors) {
   ThreadPool one(1), four(4);
   constexpr auto kForward = ConvDirection::kForward;
@@ -373,15 +393,7 @@ TEST(ConvImplementations, Bfloat16IsTheSumOfRoundedFactors) {
     };
     ExpectClose(got, RunOne(reference, kForward, p, &four, {}, true, round),
                 1e-5, Tolerance(impl, kForward, p));
-    ExpectEqual(RunOne(impl, kForward, p, &one), got);
-    ExpectEqual(RunOne(impl, kForward, p, &four, {}, false), got);
-    const Tensor bias = Random(DT_FLOAT, p.out_channels);
-    const Epilogue e = {.bias = &bias, .activation = Activation::kRelu};
-    Tensor want = got;
-    ASSERT_EQ(got.DeepCopyTo(&want), OkStatus());
-    ApplyEpilogue(&one, DT_FLOAT, e, p.batch * p.out_pixels(), p.out_channels,
-                  want.raw_data());
-    ExpectEqual(RunOne(impl, kForward, p, &four, e), want);
+    ExpectTheSameOtherwise(impl, p, Unchanged, got);
   }
   EXPECT_GE(accepted, 5);
   // Winograd's algorithm takes fewer products.
@@ -442,15 +454,7 @@ TEST(ConvImplementations, BytesAreTheSumOfProductsOfSteps) {
       const Tensor got = RunOne(impl, kForward, p, &four, {}, true, change);
       ExpectClose(got, RunOne(reference, kForward, p, &four, {}, true, change),
                   1e-5, Tolerance(impl, kForward, p));
-      ExpectEqual(RunOne(impl, kForward, p, &one, {}, true, change), got);
-      ExpectEqual(RunOne(impl, kForward, p, &four, {}, false, change), got);
-      const Tensor bias = Random(DT_FLOAT, p.out_channels);
-      const Epilogue e = {.bias = &bias, .activation = Activation::kRelu};
-      Tensor want = got;
-      ASSERT_EQ(got.DeepCopyTo(&want), OkStatus());
-      ApplyEpilogue(&one, DT_FLOAT, e, p.batch * p.out_pixels(), p.out_channels,
-                    want.raw_data());
-      ExpectEqual(RunOne(impl, kForward, p, &four, e, true, change), want);
+      ExpectTheSameOtherwise(impl, p, change, got);
     }
   }
   EXPECT_GE(accepted, 100);

@@ -1,8 +1,8 @@
 // What convolutions have in common that multiply small numbers
 // (lib/product_tiles.h): the image is converted once, to rows of packed
-// channels, a row a pixel; a row of zeros after them stands for the padding. A
-// tile is some output pixels by the channels of one panel: for each tap it
-// reads the pixels where they lie.
+// channels, a row a pixel; a row after them stands for the padding. A tile is
+// some output pixels by the channels of one panel: for each tap it reads the
+// pixels where they lie.
 #ifndef HEADRACE_KERNELS_CONV_TAP_ROWS_H_
 #define HEADRACE_KERNELS_CONV_TAP_ROWS_H_
 
@@ -58,26 +58,56 @@ class TapPixels {
   const bool is_pointwise_;
 };
 
-// Calls work(first tile, last tile, first panel, last panel) for pieces of some
-// tiles of `rows` pixels by some panels, of 4 million operations each, on the
-// pool's threads. Tiles of a piece: at most kMostTiles. The pieces do not
-// depend on the number of threads.
-inline constexpr int64_t kMostTiles = 16;
-template <typename Work>
-void ForTilePieces(ThreadPool* pool, int64_t tiles, int64_t panels,
-                   double tile_flops, const Work& work) {
+// The tiles of a convolution, `rows` pixels by a panel of `columns` channels.
+struct PanelTiles {
+  int64_t rows = 0, columns = 0;
+  double tile_flops = 0;
+};
+
+// Computes all tiles of args.result on the pool's threads, and applies the
+// epilogue. A thread takes some tiles by some panels at a time, 4 million
+// operations, and calls make() for them, which returns an object with
+//   Find(pixel, count)            the pixels from `pixel` on are the rows now
+//   Multiply(panel, channel, columns)   those rows by a panel, which is that of
+//                                 `columns` channels from `channel` on
+// The pieces do not depend on the number of threads.
+template <typename Make>
+void ComputeTiles(const ConvArgs& args, const PanelTiles& t, const Make& make) {
+  constexpr int64_t kMostTiles = 16;
+  const ConvParams& p = *args.params;
+  const int64_t pixels = p.batch * p.out_pixels();
+  const int64_t tiles = CeilDiv(pixels, t.rows);
+  const int64_t panels = CeilDiv(p.out_channels, t.columns);
   const int64_t together = std::clamp<int64_t>(
-      static_cast<int64_t>(4e6 / tile_flops), 1, std::min(kMostTiles, tiles));
+      static_cast<int64_t>(4e6 / t.tile_flops), 1, std::min(kMostTiles, tiles));
   const int64_t wide = std::clamp<int64_t>(
-      static_cast<int64_t>(4e6 / (tile_flops * together)), 1, panels);
+      static_cast<int64_t>(4e6 / (t.tile_flops * together)), 1, panels);
   const int64_t groups = CeilDiv(panels, wide);
-  pool->ParallelFor(CeilDiv(tiles, together) * groups, 1,
-                    [&](int64_t piece, int64_t) {
-                      const int64_t t0 = piece / groups * together;
-                      const int64_t p0 = piece % groups * wide;
-                      work(t0, std::min(t0 + together, tiles), p0,
-                           std::min(p0 + wide, panels));
-                    });
+  args.pool->ParallelFor(
+      CeilDiv(tiles, together) * groups, 1, [&](int64_t piece, int64_t) {
+        const int64_t first = piece / groups * together * t.rows;
+        const int64_t last = std::min(first + together * t.rows, pixels);
+        const int64_t p0 = piece % groups * wide;
+        const int64_t p1 = std::min(p0 + wide, panels);
+        auto tile = make();
+        for (int64_t at = first; at < last; at += t.rows) {
+          tile.Find(at, std::min(t.rows, last - at));
+          for (int64_t panel = p0; panel < p1; ++panel) {
+            const int64_t c = panel * t.columns;
+            tile.Multiply(panel, c, std::min(t.columns, p.out_channels - c));
+          }
+        }
+        if (args.epilogue.empty()) return;
+        const int64_t c0 = p0 * t.columns;
+        ApplyEpilogue(
+            args.epilogue,
+            {.row = first,
+             .rows = last - first,
+             .channel = c0,
+             .channels = std::min(p1 * t.columns, p.out_channels) - c0,
+             .row_size = p.out_channels},
+            static_cast<float*>(args.result));
+      });
 }
 
 }  // namespace headrace::conv
