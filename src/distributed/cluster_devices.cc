@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "absl/strings/strip.h"
+#include "distributed/rpc.h"
 #include "distributed/task_calls.h"
 #include "headrace/device.h"
 
@@ -41,7 +41,7 @@ StatusOr<std::string> TaskAtTarget(const ClusterSpec& cluster,
         "ConfigProto.cluster_def: the cluster has no ", own,
         ", the session's master");
   }
-  const absl::string_view address = absl::StripPrefix(target, "grpc://");
+  const std::string address = AddressOf(target);
   std::string tasks;
   for (const ClusterSpec::Task& t : cluster.tasks()) {
     if (t.address == address) return t.name;

@@ -73,14 +73,19 @@ absl::flat_hash_set<std::string> DisabledPasses(
   return std::move(options.disabled_passes);
 }
 
+// Gives a value that is there, or passes it on.
+bool HandsOut(const Node& n) {
+  const OpTraits& traits = n.traits();
+  return n.IsRecv() || n.IsSend() || n.IsConstant() || n.IsIdentity() ||
+         n.IsNoOp() || traits.variable_use == VariableUse::kHolds ||
+         (traits.output_buffer == OutputBuffer::kStored &&
+          !HasAny(n.effects(), ~Effect::kReadsState));
+}
+
 bool OnlyHandsOut(const Graph& graph) {
   constexpr int kFew = 1000;
-  static const auto* const kOps = new absl::flat_hash_set<std::string>{
-      "_Recv", "_Send",      "Const",       "Identity",
-      "NoOp",  "VariableV2", "VarHandleOp", "ReadVariableOp"};
   bool only = graph.num_nodes() <= kFew;
-  graph.ForEachNode(
-      [&](const Node* n) { only &= kOps->contains(n->type_string()); });
+  graph.ForEachNode([&](const Node* n) { only &= HandsOut(*n); });
   return only;
 }
 
