@@ -310,6 +310,15 @@ def replace_between(path, mark, text):
     path.write_text(head + begin + text + end + rest.split(end)[1])
 
 
+def deliver(args, text, mark):
+    """Prints text, and puts it into the file of --out and, with --readme, between two marks of README.md."""
+    print(text)
+    if args.out:
+        pathlib.Path(args.out).write_text(text)
+    if args.readme:
+        replace_between(ROOT / "README.md", mark, text)
+
+
 def parse_nets(parser, names):
     nets = []
     for net in filter(None, names.split(",")):
@@ -352,11 +361,7 @@ def main():
         text += "\nONNX Runtime does not read GraphDefs: it is left out.\n"
     if not (args.no_floor or args.zoo):
         text += f"\n{floor_table()}\n"
-    print(text)
-    if args.out:
-        pathlib.Path(args.out).write_text(text)
-    if args.readme:
-        replace_between(ROOT / "README.md", "bench", text)
+    deliver(args, text, "bench")
     if args.docs:
         replace_between(ROOT / "docs" / "performance.md", "zoo", text)
 

@@ -10,13 +10,12 @@ all clients together, over all turns, and the 99th percentile of the time of a r
 """
 import argparse
 import contextlib
-import pathlib
 import subprocess
 import sys
 import time
 
-from run import (BFLOAT16, FLOAT32, NAMES, REST, ROOT, column, geometric_mean, load_all, parse_nets, percentile, prepare,
-                 replace_between, say, title, versions)
+from run import (BFLOAT16, FLOAT32, NAMES, REST, column, deliver, geometric_mean, load_all, parse_nets, percentile, prepare,
+                 say, title, versions)
 
 
 @contextlib.contextmanager
@@ -89,11 +88,7 @@ def main():
     text = (f"Clients at once, threads of one process that run one session, all engines with {options} and in turns{meanwhile} ({versions()}): runs a second of all clients, "
             "99th percentile of the time of a run; then the ratios of Headrace's to the best peer's in float32: for throughput more is better.\n\n"
             f"{serve_table(results, precisions)}\n")
-    print(text)
-    if args.out:
-        pathlib.Path(args.out).write_text(text)
-    if args.readme:
-        replace_between(ROOT / "README.md", "serve", text)
+    deliver(args, text, "serve")
 
 
 if __name__ == "__main__":

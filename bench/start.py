@@ -14,7 +14,7 @@ import subprocess
 import tempfile
 import time
 
-from run import ROOT, replace_between, say, versions
+from run import ROOT, deliver, say, versions
 
 BENCH_PYTHON = ROOT / ".venv-bench/bin/python"
 OUR_PYTHON = ROOT / ".venv/bin/python"
@@ -126,11 +126,7 @@ def main():
     imports = in_turns({"./run build": [OUR_PYTHON, "-c", HEADRACE], "TensorFlow": [BENCH_PYTHON, "-c", TENSORFLOW]}, max(3, args.runs // 8))
     text = (f"Sizes and starts ({versions().split(',')[0]}): shortest / median of {args.runs} processes, of {max(3, args.runs // 8)} from Python. Of TensorFlow: its two libraries of the C API."
             + (f" A wheel has {wheel.stat().st_size / 1e6:.1f} MB." if wheel else "") + f"\n\n{table(sizes, packed, starts, imports)}\n")
-    print(text)
-    if args.out:
-        pathlib.Path(args.out).write_text(text)
-    if args.readme:
-        replace_between(ROOT / "README.md", "start", text)
+    deliver(args, text, "start")
 
 
 if __name__ == "__main__":

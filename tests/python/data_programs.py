@@ -6,13 +6,14 @@ and classes of the elements, and the first elements.
 
 with an interpreter that has TensorFlow 1.15 writes the file again."""
 import gzip
-import json
 import os
 import sqlite3
 import sys
 import tempfile
 
 import numpy as np
+
+import recorded
 
 VALUES = os.path.join(os.path.dirname(os.path.abspath(__file__)),
                       "data_values.json")
@@ -332,10 +333,7 @@ def main():
             except Exception as error:
                 print("FAILED", name, type(error), str(error)[:400],
                       file=sys.stderr)
-    with open(VALUES, "w") as file:
-        file.write("{\n%s\n}\n" % ",\n".join(
-            json.dumps(name) + ": " + json.dumps(results[name])
-            for name in sorted(results)))
+    recorded.write(VALUES, results)
 
 
 if __name__ == "__main__":

@@ -5,10 +5,11 @@ metrics of steps, and weights.
     PYTHON tests/python/mask_programs.py
 
 with an interpreter that has TensorFlow 1.15 writes the file again."""
-import json
 import os
 
 import numpy as np
+
+import recorded
 
 VALUES = os.path.join(os.path.dirname(os.path.abspath(__file__)),
                       "mask_values.json")
@@ -201,10 +202,7 @@ def main():
             results[name] = run(tf, name)
         except Exception as error:
             print("FAILED", name, type(error), str(error)[:500])
-    with open(VALUES, "w") as file:
-        file.write("{\n%s\n}\n" % ",\n".join(
-            json.dumps(name) + ": " + json.dumps(results[name])
-            for name in sorted(results)))
+    recorded.write(VALUES, results)
 
 
 if __name__ == "__main__":

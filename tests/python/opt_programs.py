@@ -5,10 +5,11 @@ steps, and the variables after them.
     PYTHON tests/python/opt_programs.py
 
 with an interpreter that has TensorFlow 1.15 writes the file again."""
-import json
 import os
 
 import numpy as np
+
+import recorded
 
 VALUES = os.path.join(os.path.dirname(os.path.abspath(__file__)),
                       "opt_values.json")
@@ -229,10 +230,7 @@ def main():
     assert tf.__version__.startswith("1.15"), tf.__version__
     results = {name: run(tf, name) for name in PROGRAMS if name not in UNLIKE}
     results.update({name: run_worker(tf, name) for name in WORKERS})
-    with open(VALUES, "w") as file:
-        file.write("{\n%s\n}\n" % ",\n".join(
-            json.dumps(name) + ": " + json.dumps(results[name])
-            for name in sorted(results)))
+    recorded.write(VALUES, results)
 
 
 if __name__ == "__main__":
