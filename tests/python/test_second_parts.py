@@ -210,3 +210,20 @@ def test_an_operator_tells_its_sizes_as_constants():
     assert tf.get_static_value(operator.batch_shape_tensor()).tolist() == [3]
     assert tf.get_static_value(operator.range_dimension_tensor()) == 2
     assert tf.get_static_value(operator.domain_dimension_tensor()) == 2
+
+
+def test_a_batch_normalization_that_is_not_trainable_does_not_train():
+    # As TensorFlow 1.15 gives; of 1.x it takes the batch's moments.
+    x = np.array([[1., 2.], [3., 6.], [5., 4.]], np.float32)
+    with tf.Graph().as_default(), tf.Session() as session:
+        training = tf.placeholder(tf.bool, [])
+        old = tf.keras.layers.BatchNormalization(trainable=False)
+        new = tf.compat.v2.keras.layers.BatchNormalization(trainable=False)
+        results = [old(tf.constant(x), training=True),
+                   new(tf.constant(x), training=True),
+                   new(tf.constant(x), training=training)]
+        session.run(tf.global_variables_initializer())
+        of_batch, *frozen = session.run(results, {training: True})
+    np.testing.assert_allclose(of_batch[0], [-1.224515, -1.224515], rtol=1e-5)
+    for got in frozen:
+        np.testing.assert_allclose(got, x * .9995003, rtol=1e-5)

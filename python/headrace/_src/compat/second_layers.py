@@ -1,12 +1,22 @@
 """Layers of tf.compat.v2.keras.layers, whose defaults differ from those of 1.x.
 What they do is said at the layers of 1.x, which do it."""
+from headrace._src.layers import backend as _backend
 from headrace._src.layers import normalization as _normalization
 from headrace._src.layers import recurrent as _recurrent
+from headrace._src.ops import math_ops as _math
 
 
 class BatchNormalization(_normalization.BatchNormalization):
     """tf.keras.layers.BatchNormalization: a layer that is not trainable does not
     train, and `fused=True` is an error where it cannot be."""
+
+    def call(self, inputs, training=None):
+        if training is None:
+            training = _backend.learning_phase()
+        training = (bool(training) and self.trainable
+                    if isinstance(training, int)
+                    else _math.logical_and(training, self.trainable))
+        return super().call(inputs, training)
 
 
 class GRUCell(_recurrent.GRUCell):
