@@ -59,16 +59,16 @@ function(hr_objects name options)
   endif()
 endfunction()
 
-function(hr_together name batch)  # hr_together(name n [sources left alone])
-  if(NOT HEADRACE_UNITY)
+function(hr_together target batch)  # hr_together(target n [sources left alone])
+  if(NOT HEADRACE_UNITY OR NOT TARGET ${target})
     return()
   endif()
-  set_target_properties(hr_${name} PROPERTIES
+  set_target_properties(${target} PROPERTIES
     UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${batch})
   set_source_files_properties(${ARGN} PROPERTIES
     SKIP_UNITY_BUILD_INCLUSION ON)
   # For GCC an anonymous namespace of an included source is a header's.
-  target_compile_options(hr_${name} PRIVATE
+  target_compile_options(${target} PRIVATE
     $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
 endfunction()
 
@@ -107,7 +107,7 @@ function(hr_room options)
       target_precompile_headers(hr_${name} REUSE_FROM hr_pch)
     endif()
     if(arg_BATCH)
-      hr_together(${name} ${arg_BATCH} ${arg_ALONE})
+      hr_together(hr_${name} ${arg_BATCH} ${arg_ALONE})
     endif()
     set_property(GLOBAL APPEND PROPERTY HEADRACE_${layer}_ROOMS hr_${name})
   endforeach()
@@ -179,9 +179,10 @@ foreach(layer ${HEADRACE_LAYERS})
     add_layer(${layer} ${sources})
   endif()
 endforeach()
-if(TARGET hr_c_api)
-  hr_together(c_api 6)
-endif()
+# Most of the time of these goes into headers that are not precompiled.
+foreach(layer c_api gradients_small io session session_small)
+  hr_together(hr_${layer} 6)
+endforeach()
 set_source_files_properties(${CMAKE_SOURCE_DIR}/src/base/version.cc PROPERTIES
   COMPILE_DEFINITIONS HEADRACE_VERSION="${PROJECT_VERSION}")
 

@@ -36,6 +36,7 @@ if(sources)
     hr_plugin(distributed ${sources} LIBRARIES ${HEADRACE_GRPCXX_LIBRARY}
       ${HEADRACE_GRPC_LIBRARY} ${HEADRACE_GPR_LIBRARY} OpenSSL::SSL)
     target_precompile_headers(headrace_distributed REUSE_FROM hr_runtime)
+    hr_together(headrace_distributed 6)
   else()
     message(STATUS "gRPC or OpenSSL not found: distributed/ is not built, so there are no "
       "servers and no sessions on grpc:// targets")
@@ -99,7 +100,7 @@ if(sources AND HEADRACE_CUDA AND NOT HEADRACE_SANITIZE)
       set(CMAKE_CUDA_ARCHITECTURES 80-real 90)
     endif()
     if(HEADRACE_CCACHE AND NOT CMAKE_CUDA_COMPILER_LAUNCHER)
-      set(CMAKE_CUDA_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
+      set(CMAKE_CUDA_COMPILER_LAUNCHER env
         CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${HEADRACE_CCACHE})
     endif()
     enable_language(CUDA)

@@ -9,6 +9,7 @@
 #include "base/wait_hook.h"
 #include "distributed/master.h"
 #include "distributed/remote_device.h"
+#include "distributed/rpc.h"
 #include "distributed/strip_defaults.h"
 #include "distributed/task_server.h"
 #include "distributed/worker_interface.h"
@@ -20,7 +21,6 @@ namespace {
 
 // The master's own message about a deadline comes before the call's.
 constexpr absl::Duration kAfterDeadline = absl::Seconds(5);
-constexpr absl::Duration kCloseTimeout = absl::Seconds(10);
 // A master gives each task a minute.
 constexpr absl::Duration kResetTimeout = absl::Seconds(90);
 

@@ -8,6 +8,7 @@
 #include "distributed/clock_offset.h"
 #include "distributed/cluster_devices.h"
 #include "distributed/remote_device.h"
+#include "distributed/rpc.h"
 #include "distributed/running_parts.h"
 #include "distributed/step_ids.h"
 #include "distributed/task_calls.h"
@@ -20,7 +21,6 @@
 namespace headrace {
 namespace {
 
-constexpr absl::Duration kCloseTimeout = absl::Seconds(10);
 // What a failed step runs may take so long to end.
 constexpr absl::Duration kEndTimeout = absl::Seconds(2);
 // Of one session. TensorFlow keeps any number.

@@ -6,6 +6,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/match.h"
+#include "distributed/rpc.h"
 #include "distributed/strip_defaults.h"
 #include "distributed/task_calls.h"
 #include "graph/algorithm.h"
@@ -17,8 +18,6 @@
 
 namespace headrace {
 namespace {
-
-constexpr absl::Duration kCloseTimeout = absl::Seconds(10);
 
 std::string FullName(const Endpoint& e) {
   return StrCat(e.node->name(), ":", e.index);

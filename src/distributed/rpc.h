@@ -17,6 +17,9 @@ namespace headrace {
 class TaskGroup;
 class WaitHook;
 
+// The timeout of calls that close a session or clean up after a step.
+constexpr absl::Duration kCloseTimeout = absl::Seconds(10);
+
 struct CallOptions {
   // Ends the call early. May be null. Outlives the call.
   CancellationManager* cancellation = nullptr;

@@ -42,13 +42,6 @@ MaybeShapeValue FromTensor(const Tensor& t) {
   return v;
 }
 
-// Whether inputs of `n` that entered a loop are followed out of it: as far as
-// TensorFlow does, so that static shapes are its.
-bool FollowsInvariants(const Node& n) {
-  return n.type_string() == "Pack" || n.type_string() == "ConcatV2" ||
-         (n.type_string() == "StridedSlice" && n.output_shape(0).dims() == 1);
-}
-
 class Evaluator {
  public:
   MaybeShapeValue Evaluate(const Endpoint& e, int depth = 0);
@@ -82,14 +75,18 @@ class Evaluator::Context final : public ShapeValueContext {
   MaybeShapeValue input(int i) const override {
     const Edge* const e = InputEdge(i);
     if (e == nullptr || evaluator_ == nullptr) return std::nullopt;
-    const Endpoint from{e->src(), e->src_output()};
-    return evaluator_->Evaluate(
-        FollowsInvariants(n_) ? SourceOfInvariant(from) : from, depth_ + 1);
+    return evaluator_->Evaluate({e->src(), e->src_output()}, depth_ + 1);
   }
   MaybeShapeValue matrix_input(int i) const override {
     const Edge* const e = InputEdge(i);
     if (e == nullptr || evaluator_ == nullptr) return std::nullopt;
     return evaluator_->EvaluateMatrix({e->src(), e->src_output()}, depth_ + 1);
+  }
+  MaybeShapeValue invariant_input(int i) const override {
+    const Edge* const e = InputEdge(i);
+    if (e == nullptr || evaluator_ == nullptr) return std::nullopt;
+    return evaluator_->Evaluate(
+        SourceOfInvariant({e->src(), e->src_output()}), depth_ + 1);
   }
 
  private:

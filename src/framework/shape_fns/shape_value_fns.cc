@@ -9,13 +9,24 @@ namespace {
 constexpr int64_t kUnknown = ShapeValue::kUnknown;
 constexpr int64_t kMaxElements = ShapeValue::kMaxElements;
 
-MaybeShapeValue Concat(const ShapeValueContext& c, int first, int axis) {
-  const MaybeShapeValue at = c.known_input(axis);
+// `v` if every element of it is known.
+MaybeShapeValue Known(MaybeShapeValue v) {
+  if (v && std::count(v->elements.begin(), v->elements.end(), kUnknown) > 0) {
+    return std::nullopt;
+  }
+  return v;
+}
+
+using InputFn = MaybeShapeValue (ShapeValueContext::*)(int) const;
+
+MaybeShapeValue Concat(const ShapeValueContext& c, int first, int axis,
+                       InputFn input) {
+  const MaybeShapeValue at = Known((c.*input)(axis));
   if (!at || !at->is_scalar || (at->elements[0] != 0 && at->elements[0] != -1))
     return std::nullopt;
   ShapeValue out;
   for (int i = 0; i + 1 < c.num_inputs(); ++i) {
-    const MaybeShapeValue v = c.input(first + i);
+    const MaybeShapeValue v = (c.*input)(first + i);
     if (v) {
       if (v->is_scalar) return std::nullopt;
       out.elements.insert(out.elements.end(), v->elements.begin(),
@@ -60,11 +71,7 @@ MaybeShapeValue Binary(const ShapeValueContext& c, F f) {
 }  // namespace
 
 MaybeShapeValue ShapeValueContext::known_input(int i) const {
-  MaybeShapeValue v = input(i);
-  if (v && std::count(v->elements.begin(), v->elements.end(), kUnknown) > 0) {
-    return std::nullopt;
-  }
-  return v;
+  return Known(input(i));
 }
 
 int64_t ShapeValueContext::int_attr(absl::string_view name,
@@ -109,10 +116,11 @@ MaybeShapeValue CastValue(const ShapeValueContext& c) {
 }
 
 MaybeShapeValue ConcatValue(const ShapeValueContext& c) {
-  return Concat(c, 1, 0);
+  return Concat(c, 1, 0, &ShapeValueContext::input);
 }
 MaybeShapeValue ConcatV2Value(const ShapeValueContext& c) {
-  return Concat(c, 0, c.num_inputs() - 1);
+  return Concat(c, 0, c.num_inputs() - 1,
+                &ShapeValueContext::invariant_input);
 }
 
 MaybeShapeValue PackValue(const ShapeValueContext& c) {
@@ -123,7 +131,7 @@ MaybeShapeValue PackValue(const ShapeValueContext& c) {
   for (int i = 0; i < c.num_inputs(); ++i) {
     const PartialTensorShape* const s = c.input_shape(i);
     if (s == nullptr || s->dims() > 0) return std::nullopt;
-    const MaybeShapeValue v = c.input(i);
+    const MaybeShapeValue v = c.invariant_input(i);
     if (v && !v->is_scalar) return std::nullopt;
     out.elements.push_back(v ? v->elements[0] : kUnknown);
   }
@@ -131,10 +139,13 @@ MaybeShapeValue PackValue(const ShapeValueContext& c) {
 }
 
 MaybeShapeValue StridedSliceValue(const ShapeValueContext& c) {
-  const MaybeShapeValue in = c.input(0);
-  const MaybeShapeValue begin = c.known_input(1);
-  const MaybeShapeValue end = c.known_input(2);
-  const MaybeShapeValue strides = c.known_input(3);
+  const InputFn input = c.output_shape().dims() == 1
+                            ? &ShapeValueContext::invariant_input
+                            : &ShapeValueContext::input;
+  const MaybeShapeValue in = (c.*input)(0);
+  const MaybeShapeValue begin = Known((c.*input)(1));
+  const MaybeShapeValue end = Known((c.*input)(2));
+  const MaybeShapeValue strides = Known((c.*input)(3));
   if (!in || in->is_scalar || !begin || !end || !strides ||
       begin->elements.size() != 1 || end->elements.size() != 1 ||
       strides->elements.size() != 1 || c.int_attr("ellipsis_mask", 0) != 0 ||
@@ -288,7 +299,7 @@ MaybeShapeValue PackedMatrix(const ShapeValueContext& c) {
     const PartialTensorShape& row = c.output_shape();
     const int64_t columns = row.dims() == 2 ? row.dim_size(1) : -1;
     if (columns < 0 || columns > kMaxElements) return std::nullopt;
-    const MaybeShapeValue v = c.input(i);
+    const MaybeShapeValue v = c.invariant_input(i);
     if (v && static_cast<int64_t>(v->elements.size()) != columns) {
       return std::nullopt;
     }

@@ -43,6 +43,10 @@ class ShapeValueContext {
   // What is known of input `i`, a scalar or a vector; and of a matrix.
   virtual MaybeShapeValue input(int i) const = 0;
   virtual MaybeShapeValue matrix_input(int i) const = 0;
+  // As `input`, but of a value that entered a loop and does not change in it,
+  // what is known of it outside. Ops that TensorFlow's shape functions look
+  // through loops for ask this, so that static shapes are TensorFlow's.
+  virtual MaybeShapeValue invariant_input(int i) const = 0;
 
   // Input `i` if every element of it is known.
   MaybeShapeValue known_input(int i) const;
