@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/str_join.h"
 #include "base/exceptions.h"
 #include "base/random.h"
 #include "distributed/clock_offset.h"
@@ -202,6 +203,7 @@ Status MasterSession::Start(const CallOptions& options,
                                              worker_.get());
   }
   HR_ASSIGN_OR_RETURN(tasks_, FilterTasks(*workers_, config_.device_filters()));
+  HR_RETURN_IF_ERROR(FindGroupLeader(request.config()));
   CallOptions wait = options;
   if (config_.operation_timeout_in_ms() > 0) {
     wait.timeout = std::min(
@@ -234,23 +236,39 @@ Status MasterSession::Start(const CallOptions& options,
   if (SettingsOf(config_).ByteSizeLong() > 0) {
     HR_RETURN_IF_ERROR(CheckTasksTake(wait, "ConfigProto.headrace"));
   }
-  HR_RETURN_IF_ERROR(CreateWorkerSessions(wait, request));
+  HR_RETURN_IF_ERROR(CreateWorkerSessions(wait));
   return Import(request.graph_def());
 }
 
-Status MasterSession::CreateWorkerSessions(const CallOptions& options,
-                                           const pb::CreateSessionRequest&) {
+// The master's task, unless the client names another one that has the session.
+Status MasterSession::FindGroupLeader(const pb::ConfigProto& asked) {
+  if (!propagates() || workers_->spec() == worker_->workers()->spec()) {
+    return OkStatus();
+  }
+  group_leader_ = workers_->local_name();
+  const std::string& name = asked.experimental().collective_group_leader();
+  if (name.empty()) return OkStatus();
+  DeviceName leader;
+  HR_RETURN_IF_ERROR(
+      Annotate(DeviceName::Parse(name, &leader),
+               " (ConfigProto.experimental.collective_group_leader)"));
+  group_leader_ = TaskName(leader.job, leader.task);
+  if (std::find(tasks_.begin(), tasks_.end(), group_leader_) != tasks_.end()) {
+    return OkStatus();
+  }
+  return errors::InvalidArgument(
+      "ConfigProto.experimental.collective_group_leader is '", name,
+      "', and the session has no such task; it has ",
+      absl::StrJoin(tasks_, ", "));
+}
+
+Status MasterSession::CreateWorkerSessions(const CallOptions& options) {
   const pb::ConfigProto::Headrace settings = SettingsOf(config_);
   auto calls = std::make_shared<TaskCalls>();
   for (const std::string& task : tasks_) {
     pb::CreateWorkerSessionRequest request;
     request.set_session_handle(handle_);
-    // As in TensorFlow: what a server keeps as one task is not another's.
-    request.set_isolate_session_state(
-        config_.isolate_session_state() ||
-        (propagates() &&
-         !config_.experimental()
-              .share_session_state_in_clusterspec_propagation()));
+    request.set_isolate_session_state(isolates());
     if (settings.ByteSizeLong() > 0) *request.mutable_headrace() = settings;
     for (const pb::DeviceAttributes& a : attributes_) {
       *request.add_cluster_device_attributes() = a;
@@ -259,6 +277,11 @@ Status MasterSession::CreateWorkerSessions(const CallOptions& options,
       pb::ServerDef* const def = request.mutable_server_def();
       *def->mutable_cluster() = config_.cluster_def();
       def->set_protocol("grpc");
+      if (has_own_groups()) {
+        def->mutable_default_session_config()
+            ->mutable_experimental()
+            ->set_collective_group_leader(group_leader_);
+      }
       if (const ClusterSpec::Task* t = workers_->spec().Find(task)) {
         def->set_job_name(t->job);
         def->set_task_index(t->index);
@@ -404,12 +427,12 @@ Status MasterSession::Build(const CallOptions& options, const Request& request,
   HR_ASSIGN_OR_RETURN(
       std::unique_ptr<Graph> graph,
       BuildStepGraph(graph_.get(), request, *device_list_.front(), step.get()));
-  if (step->graph_key != 0 && workers_->local_name() != worker_->task()) {
+  if (step->graph_key != 0 && has_own_groups() && !isolates()) {
     return errors::Unimplemented(
-        "ConfigProto.cluster_def calls ", worker_->task(), " ",
-        workers_->local_name(),
-        ", and the step has collective ops, whose groups are those of the "
-        "servers' own cluster. Start the servers with the cluster: "
+        "ConfigProto.cluster_def is not the cluster of ", worker_->task(),
+        ", and the step has collective ops: with experimental."
+        "share_session_state_in_clusterspec_propagation their groups are "
+        "those of the servers' cluster. Start the servers with the cluster: "
         "tf.train.Server(cluster, job_name=..., task_index=...)");
   }
   bool control_flow = false;
@@ -520,7 +543,8 @@ Status MasterSession::ExecuteWhole(const CallOptions& options,
       execution.options->experimental().collective_graph_key();
   const int64_t key =
       step->graph_key != 0 && asked != 0 ? asked : step->graph_key;
-  if (key == 0) {
+  const bool meets_others = key != 0 && !has_own_groups();
+  if (!meets_others) {
     execution.id = NewStepId();
   } else {
     const int64_t timeout = TimeoutOf(*execution.options);
@@ -533,7 +557,7 @@ Status MasterSession::ExecuteWhole(const CallOptions& options,
   const Status s =
       Execute(options, step, std::move(execution), fetched, metadata);
   Cleanup(*step, id, !s.ok());
-  if (key != 0) worker_->collectives()->RetireStepId(key, id, s.ok());
+  if (meets_others) worker_->collectives()->RetireStepId(key, id, s.ok());
   return s;
 }
 

@@ -558,6 +558,9 @@ TEST(WaitsTextTest, NamesTasksStepsAndFailures) {
   task->add_step()->set_step_id(5);
   task->mutable_step(0)->set_age_micros(20100000);
   task->mutable_step(0)->set_waits("node 'n' (_Recv) for tensor 't'");
+  task->mutable_step(0)->set_task(task->task());
+  *task->add_step() = task->step(0);
+  task->mutable_step(1)->set_task("/job:d/replica:0/task:7");
   task = response.add_task();
   task->set_task("/job:b/replica:0/task:0");
   task->set_error("gone");
@@ -565,6 +568,8 @@ TEST(WaitsTextTest, NamesTasksStepsAndFailures) {
   EXPECT_EQ(WaitsText(response),
             "/job:a/replica:0/task:0:\n"
             "  step 5, for 20.1s: node 'n' (_Recv) for tensor 't'\n"
+            "  step 5 of a session that calls it /job:d/replica:0/task:7, for "
+            "20.1s: node 'n' (_Recv) for tensor 't'\n"
             "/job:b/replica:0/task:0: no answer: gone\n"
             "/job:c/replica:0/task:0: runs no step\n");
 }
