@@ -24,6 +24,9 @@ namespace {
 constexpr absl::Duration kCloseTimeout = absl::Seconds(10);
 // What a failed step runs may take so long to end.
 constexpr absl::Duration kEndTimeout = absl::Seconds(2);
+// See Master::WasQuick.
+constexpr absl::Duration kQuickRun = absl::Milliseconds(1);
+constexpr int kQuickRuns = 3;
 // Of one session. TensorFlow keeps any number.
 constexpr size_t kMaxSteps = 10000;
 
@@ -33,6 +36,25 @@ std::string TextOf(const std::vector<std::string>& names) {
   std::string text = StrCat(names.size(), ";");
   for (const std::string& n : names) StrAppend(&text, n.size(), ":", n);
   return text;
+}
+
+std::string KeyOf(const MasterStep::Request& request) {
+  return StrCat(TextOf(request.feeds), TextOf(request.fetches),
+                TextOf(request.targets));
+}
+
+// The order, and how often something is fetched, do not matter to the step.
+MasterStep::Request RequestOf(const RunStepCall& call) {
+  MasterStep::Request request;
+  for (const auto& [name, value] : call.feeds) request.feeds.push_back(name);
+  std::sort(request.feeds.begin(), request.feeds.end());
+  const std::set<std::string> fetches(call.header.fetch().begin(),
+                                      call.header.fetch().end());
+  request.fetches.assign(fetches.begin(), fetches.end());
+  const std::set<std::string> targets(call.header.target().begin(),
+                                      call.header.target().end());
+  request.targets.assign(targets.begin(), targets.end());
+  return request;
 }
 
 // What a task's devices have, not a session.
@@ -394,21 +416,28 @@ void MasterSession::ForgetBeyondLimit() {
   ForgetSteps(*middle + absl::Nanoseconds(1));
 }
 
+MasterSession::StepPtr MasterSession::FindStep(const std::string& key) {
+  MutexLock lock(&mu_);
+  const auto it = steps_.find(key);
+  if (it == steps_.end()) return nullptr;
+  it->second->used.Touch();
+  return it->second;
+}
+
+bool MasterSession::WasQuick(const RunStepCall& call) {
+  if (!call.header.partial_run_handle().empty()) return false;
+  const StepPtr step = FindStep(KeyOf(RequestOf(call)));
+  return step != nullptr && step->quick_runs >= kQuickRuns;
+}
+
 Status MasterSession::FindOrBuild(const CallOptions& options,
                                   const Request& request, StepPtr* step) {
-  const std::string key = StrCat(TextOf(request.feeds), TextOf(request.fetches),
-                                 TextOf(request.targets));
-  const auto find = [&] {
-    MutexLock lock(&mu_);
-    const auto it = steps_.find(key);
-    if (it == steps_.end()) return false;
-    it->second->used.Touch();
-    *step = it->second;
-    return true;
-  };
-  if (find()) return OkStatus();
+  const std::string key = KeyOf(request);
+  *step = FindStep(key);
+  if (*step != nullptr) return OkStatus();
   MutexLock build(&build_mu_);
-  if (find()) return OkStatus();
+  *step = FindStep(key);
+  if (*step != nullptr) return OkStatus();
   HR_RETURN_IF_ERROR(CatchExceptions([&] {
     build_mu_.AssertHeld();
     return Build(options, request, step);
@@ -554,8 +583,14 @@ Status MasterSession::ExecuteWhole(const CallOptions& options,
                         worker_->collectives()->NextStepId(call, key));
   }
   const int64_t id = execution.id;
+  const absl::Time begin = Now();
   const Status s =
       Execute(options, step, std::move(execution), fetched, metadata);
+  if (!s.ok() || Now() - begin > kQuickRun) {
+    step->quick_runs = 0;
+  } else if (step->quick_runs < kQuickRuns) {
+    ++step->quick_runs;
+  }
   Cleanup(*step, id, !s.ok());
   if (meets_others) worker_->collectives()->RetireStepId(key, id, s.ok());
   return s;
@@ -580,25 +615,15 @@ Status MasterSession::Run(const CallOptions& options, RunStepCall call,
   }
   const pb::RunOptions& run_options = call.header.options();
   HR_RETURN_IF_ERROR(CheckDebugOptions(run_options));
-  Request request;
   std::map<std::string, const Tensor*> by_name;
   for (const auto& [name, value] : call.feeds) {
-    request.feeds.push_back(name);
     if (!by_name.emplace(name, &value).second) {
       return errors::InvalidArgument("Endpoint \"", name,
                                      "\" fed more than once.");
     }
   }
-  // The order does not matter to the step.
-  std::sort(request.feeds.begin(), request.feeds.end());
-  const std::set<std::string> fetches(call.header.fetch().begin(),
-                                      call.header.fetch().end());
-  request.fetches.assign(fetches.begin(), fetches.end());
-  const std::set<std::string> targets(call.header.target().begin(),
-                                      call.header.target().end());
-  request.targets.assign(targets.begin(), targets.end());
   StepPtr step;
-  HR_RETURN_IF_ERROR(FindOrBuild(options, request, &step));
+  HR_RETURN_IF_ERROR(FindOrBuild(options, RequestOf(call), &step));
 
   Execution execution;
   execution.options = &run_options;

@@ -53,6 +53,8 @@ class MasterSession {
                          pb::PartialRunSetupResponse* response);
   Status Run(const CallOptions& options, RunStepCall call,
              RunStepResult* result);
+  // See Master.
+  bool WasQuick(const RunStepCall& call);
   Status MakeCallable(const CallOptions& options,
                       const pb::MakeCallableRequest& request,
                       pb::MakeCallableResponse* response);
@@ -105,6 +107,7 @@ class MasterSession {
   bool ReportsCosts(const MasterStep& step) const;
   Status Import(const pb::GraphDef& def);
   void ForgetBeyondLimit();
+  StepPtr FindStep(const std::string& key);  // null: it is not built
   Status FindOrBuild(const CallOptions& options, const Request& request,
                      StepPtr* step);
   Status Build(const CallOptions& options, const Request& request,
