@@ -1,7 +1,6 @@
 #include "distributed/worker.h"
 
 #include <algorithm>
-#include <climits>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
@@ -898,11 +897,12 @@ void Worker::RecvTensor(const CallOptions& options, int64_t step_id,
 
 bool Worker::KeepInPieces(int64_t step_id, const Tensor& value,
                           pb::TensorPiecesResponse* pieces) {
-  // The fields around a tensor are few.
-  constexpr size_t kMaxMessage = INT_MAX - 65536;
-  constexpr int64_t kPiece = int64_t{64} << 20;
+  // A piece is copied while the next ones are under way, and its memory is that
+  // of an earlier one. Smaller tensors take less time in one message.
+  constexpr size_t kWholeUpTo = size_t{8} << 20;
+  constexpr int64_t kPiece = int64_t{2} << 20;
   const int64_t asked = config_.experimental().recv_buf_max_chunk();
-  const size_t limit = asked > 0 ? static_cast<size_t>(asked) : kMaxMessage;
+  const size_t limit = asked > 0 ? static_cast<size_t>(asked) : kWholeUpTo;
   if (!DataTypeCanUseMemcpy(value.dtype()) || value.TotalBytes() <= limit) {
     return false;
   }
