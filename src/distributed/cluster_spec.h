@@ -24,6 +24,7 @@ class ClusterSpec {
     int index = 0;
     std::string address;  // "host:port"
     std::string name;     // TaskName
+    bool operator==(const Task&) const = default;
   };
 
   // InvalidArgument for malformed job names and addresses, negative indices,
@@ -33,6 +34,7 @@ class ClusterSpec {
   // In order of jobs as given, then of index.
   const std::vector<Task>& tasks() const { return tasks_; }
   const Task* Find(absl::string_view name) const;  // null if there is none
+  bool operator==(const ClusterSpec&) const = default;
 
  private:
   std::vector<Task> tasks_;

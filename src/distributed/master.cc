@@ -145,6 +145,12 @@ Status Master::RunStep(const CallOptions& options, RunStepCall call,
   return session->Run(options, std::move(call), result);
 }
 
+bool Master::WasQuick(const RunStepCall& call) {
+  std::shared_ptr<MasterSession> session;
+  return Find(call.header.session_handle(), &session).ok() &&
+         session->WasQuick(call);
+}
+
 Status Master::CloseSession(const CallOptions&,
                             const pb::CloseSessionRequest& request) {
   std::shared_ptr<MasterSession> session;

@@ -93,6 +93,8 @@ class Master : public MasterInterface {
                          pb::PartialRunSetupResponse* response) override;
   Status RunStep(const CallOptions& options, RunStepCall call,
                  RunStepResult* result) override;
+  // The step's last runs took less than a millisecond each.
+  bool WasQuick(const RunStepCall& call);
   Status CloseSession(const CallOptions& options,
                       const pb::CloseSessionRequest& request) override;
   Status ListDevices(const CallOptions& options,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/str_join.h"
 #include "base/exceptions.h"
 #include "base/random.h"
 #include "distributed/clock_offset.h"
@@ -23,6 +24,9 @@ namespace {
 
 // What a failed step runs may take so long to end.
 constexpr absl::Duration kEndTimeout = absl::Seconds(2);
+// See Master::WasQuick.
+constexpr absl::Duration kQuickRun = absl::Milliseconds(1);
+constexpr int kQuickRuns = 3;
 // Of one session. TensorFlow keeps any number.
 constexpr size_t kMaxSteps = 10000;
 
@@ -32,6 +36,25 @@ std::string TextOf(const std::vector<std::string>& names) {
   std::string text = StrCat(names.size(), ";");
   for (const std::string& n : names) StrAppend(&text, n.size(), ":", n);
   return text;
+}
+
+std::string KeyOf(const MasterStep::Request& request) {
+  return StrCat(TextOf(request.feeds), TextOf(request.fetches),
+                TextOf(request.targets));
+}
+
+// The order, and how often something is fetched, do not matter to the step.
+MasterStep::Request RequestOf(const RunStepCall& call) {
+  MasterStep::Request request;
+  for (const auto& [name, value] : call.feeds) request.feeds.push_back(name);
+  std::sort(request.feeds.begin(), request.feeds.end());
+  const std::set<std::string> fetches(call.header.fetch().begin(),
+                                      call.header.fetch().end());
+  request.fetches.assign(fetches.begin(), fetches.end());
+  const std::set<std::string> targets(call.header.target().begin(),
+                                      call.header.target().end());
+  request.targets.assign(targets.begin(), targets.end());
+  return request;
 }
 
 // What a task's devices have, not a session.
@@ -202,6 +225,7 @@ Status MasterSession::Start(const CallOptions& options,
                                              worker_.get());
   }
   HR_ASSIGN_OR_RETURN(tasks_, FilterTasks(*workers_, config_.device_filters()));
+  HR_RETURN_IF_ERROR(FindGroupLeader(request.config()));
   CallOptions wait = options;
   if (config_.operation_timeout_in_ms() > 0) {
     wait.timeout = std::min(
@@ -234,23 +258,39 @@ Status MasterSession::Start(const CallOptions& options,
   if (SettingsOf(config_).ByteSizeLong() > 0) {
     HR_RETURN_IF_ERROR(CheckTasksTake(wait, "ConfigProto.headrace"));
   }
-  HR_RETURN_IF_ERROR(CreateWorkerSessions(wait, request));
+  HR_RETURN_IF_ERROR(CreateWorkerSessions(wait));
   return Import(request.graph_def());
 }
 
-Status MasterSession::CreateWorkerSessions(const CallOptions& options,
-                                           const pb::CreateSessionRequest&) {
+// The master's task, unless the client names another one that has the session.
+Status MasterSession::FindGroupLeader(const pb::ConfigProto& asked) {
+  if (!propagates() || workers_->spec() == worker_->workers()->spec()) {
+    return OkStatus();
+  }
+  group_leader_ = workers_->local_name();
+  const std::string& name = asked.experimental().collective_group_leader();
+  if (name.empty()) return OkStatus();
+  DeviceName leader;
+  HR_RETURN_IF_ERROR(
+      Annotate(DeviceName::Parse(name, &leader),
+               " (ConfigProto.experimental.collective_group_leader)"));
+  group_leader_ = TaskName(leader.job, leader.task);
+  if (std::find(tasks_.begin(), tasks_.end(), group_leader_) != tasks_.end()) {
+    return OkStatus();
+  }
+  return errors::InvalidArgument(
+      "ConfigProto.experimental.collective_group_leader is '", name,
+      "', and the session has no such task; it has ",
+      absl::StrJoin(tasks_, ", "));
+}
+
+Status MasterSession::CreateWorkerSessions(const CallOptions& options) {
   const pb::ConfigProto::Headrace settings = SettingsOf(config_);
   auto calls = std::make_shared<TaskCalls>();
   for (const std::string& task : tasks_) {
     pb::CreateWorkerSessionRequest request;
     request.set_session_handle(handle_);
-    // As in TensorFlow: what a server keeps as one task is not another's.
-    request.set_isolate_session_state(
-        config_.isolate_session_state() ||
-        (propagates() &&
-         !config_.experimental()
-              .share_session_state_in_clusterspec_propagation()));
+    request.set_isolate_session_state(isolates());
     if (settings.ByteSizeLong() > 0) *request.mutable_headrace() = settings;
     for (const pb::DeviceAttributes& a : attributes_) {
       *request.add_cluster_device_attributes() = a;
@@ -259,6 +299,11 @@ Status MasterSession::CreateWorkerSessions(const CallOptions& options,
       pb::ServerDef* const def = request.mutable_server_def();
       *def->mutable_cluster() = config_.cluster_def();
       def->set_protocol("grpc");
+      if (has_own_groups()) {
+        def->mutable_default_session_config()
+            ->mutable_experimental()
+            ->set_collective_group_leader(group_leader_);
+      }
       if (const ClusterSpec::Task* t = workers_->spec().Find(task)) {
         def->set_job_name(t->job);
         def->set_task_index(t->index);
@@ -371,21 +416,28 @@ void MasterSession::ForgetBeyondLimit() {
   ForgetSteps(*middle + absl::Nanoseconds(1));
 }
 
+MasterSession::StepPtr MasterSession::FindStep(const std::string& key) {
+  MutexLock lock(&mu_);
+  const auto it = steps_.find(key);
+  if (it == steps_.end()) return nullptr;
+  it->second->used.Touch();
+  return it->second;
+}
+
+bool MasterSession::WasQuick(const RunStepCall& call) {
+  if (!call.header.partial_run_handle().empty()) return false;
+  const StepPtr step = FindStep(KeyOf(RequestOf(call)));
+  return step != nullptr && step->quick_runs >= kQuickRuns;
+}
+
 Status MasterSession::FindOrBuild(const CallOptions& options,
                                   const Request& request, StepPtr* step) {
-  const std::string key = StrCat(TextOf(request.feeds), TextOf(request.fetches),
-                                 TextOf(request.targets));
-  const auto find = [&] {
-    MutexLock lock(&mu_);
-    const auto it = steps_.find(key);
-    if (it == steps_.end()) return false;
-    it->second->used.Touch();
-    *step = it->second;
-    return true;
-  };
-  if (find()) return OkStatus();
+  const std::string key = KeyOf(request);
+  *step = FindStep(key);
+  if (*step != nullptr) return OkStatus();
   MutexLock build(&build_mu_);
-  if (find()) return OkStatus();
+  *step = FindStep(key);
+  if (*step != nullptr) return OkStatus();
   HR_RETURN_IF_ERROR(CatchExceptions([&] {
     build_mu_.AssertHeld();
     return Build(options, request, step);
@@ -404,12 +456,12 @@ Status MasterSession::Build(const CallOptions& options, const Request& request,
   HR_ASSIGN_OR_RETURN(
       std::unique_ptr<Graph> graph,
       BuildStepGraph(graph_.get(), request, *device_list_.front(), step.get()));
-  if (step->graph_key != 0 && workers_->local_name() != worker_->task()) {
+  if (step->graph_key != 0 && has_own_groups() && !isolates()) {
     return errors::Unimplemented(
-        "ConfigProto.cluster_def calls ", worker_->task(), " ",
-        workers_->local_name(),
-        ", and the step has collective ops, whose groups are those of the "
-        "servers' own cluster. Start the servers with the cluster: "
+        "ConfigProto.cluster_def is not the cluster of ", worker_->task(),
+        ", and the step has collective ops: with experimental."
+        "share_session_state_in_clusterspec_propagation their groups are "
+        "those of the servers' cluster. Start the servers with the cluster: "
         "tf.train.Server(cluster, job_name=..., task_index=...)");
   }
   bool control_flow = false;
@@ -520,7 +572,8 @@ Status MasterSession::ExecuteWhole(const CallOptions& options,
       execution.options->experimental().collective_graph_key();
   const int64_t key =
       step->graph_key != 0 && asked != 0 ? asked : step->graph_key;
-  if (key == 0) {
+  const bool meets_others = key != 0 && !has_own_groups();
+  if (!meets_others) {
     execution.id = NewStepId();
   } else {
     const int64_t timeout = TimeoutOf(*execution.options);
@@ -530,10 +583,16 @@ Status MasterSession::ExecuteWhole(const CallOptions& options,
                         worker_->collectives()->NextStepId(call, key));
   }
   const int64_t id = execution.id;
+  const absl::Time begin = Now();
   const Status s =
       Execute(options, step, std::move(execution), fetched, metadata);
+  if (!s.ok() || Now() - begin > kQuickRun) {
+    step->quick_runs = 0;
+  } else if (step->quick_runs < kQuickRuns) {
+    ++step->quick_runs;
+  }
   Cleanup(*step, id, !s.ok());
-  if (key != 0) worker_->collectives()->RetireStepId(key, id, s.ok());
+  if (meets_others) worker_->collectives()->RetireStepId(key, id, s.ok());
   return s;
 }
 
@@ -556,25 +615,15 @@ Status MasterSession::Run(const CallOptions& options, RunStepCall call,
   }
   const pb::RunOptions& run_options = call.header.options();
   HR_RETURN_IF_ERROR(CheckDebugOptions(run_options));
-  Request request;
   std::map<std::string, const Tensor*> by_name;
   for (const auto& [name, value] : call.feeds) {
-    request.feeds.push_back(name);
     if (!by_name.emplace(name, &value).second) {
       return errors::InvalidArgument("Endpoint \"", name,
                                      "\" fed more than once.");
     }
   }
-  // The order does not matter to the step.
-  std::sort(request.feeds.begin(), request.feeds.end());
-  const std::set<std::string> fetches(call.header.fetch().begin(),
-                                      call.header.fetch().end());
-  request.fetches.assign(fetches.begin(), fetches.end());
-  const std::set<std::string> targets(call.header.target().begin(),
-                                      call.header.target().end());
-  request.targets.assign(targets.begin(), targets.end());
   StepPtr step;
-  HR_RETURN_IF_ERROR(FindOrBuild(options, request, &step));
+  HR_RETURN_IF_ERROR(FindOrBuild(options, RequestOf(call), &step));
 
   Execution execution;
   execution.options = &run_options;

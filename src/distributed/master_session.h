@@ -53,6 +53,8 @@ class MasterSession {
                          pb::PartialRunSetupResponse* response);
   Status Run(const CallOptions& options, RunStepCall call,
              RunStepResult* result);
+  // See Master.
+  bool WasQuick(const RunStepCall& call);
   Status MakeCallable(const CallOptions& options,
                       const pb::MakeCallableRequest& request,
                       pb::MakeCallableResponse* response);
@@ -84,8 +86,18 @@ class MasterSession {
                const pb::CreateSessionRequest& request);
   // The session's cluster is its config's, not the server's.
   bool propagates() const { return config_.cluster_def().job_size() > 0; }
-  Status CreateWorkerSessions(const CallOptions& options,
-                              const pb::CreateSessionRequest& request);
+  // A server's own state, as one task, is not another task's.
+  bool isolates() const {
+    return config_.isolate_session_state() ||
+           (propagates() &&
+            !config_.experimental()
+                 .share_session_state_in_clusterspec_propagation());
+  }
+  // Collective ops have groups of this session's tasks, which are not those of
+  // the server's cluster.
+  bool has_own_groups() const { return !group_leader_.empty(); }
+  Status FindGroupLeader(const pb::ConfigProto& asked);
+  Status CreateWorkerSessions(const CallOptions& options);
   // Unimplemented if a task is TensorFlow's, which would ignore `what`, a
   // setting of Headrace.
   Status CheckTasksTake(const CallOptions& options, const char* what);
@@ -95,6 +107,7 @@ class MasterSession {
   bool ReportsCosts(const MasterStep& step) const;
   Status Import(const pb::GraphDef& def);
   void ForgetBeyondLimit();
+  StepPtr FindStep(const std::string& key);  // null: it is not built
   Status FindOrBuild(const CallOptions& options, const Request& request,
                      StepPtr* step);
   Status Build(const CallOptions& options, const Request& request,
@@ -114,7 +127,8 @@ class MasterSession {
   // seconds until nothing of it runs any more.
   void Cleanup(const MasterStep& step, int64_t id, bool failed);
   // Gives the execution an id, runs it and cleans up. A step with collective
-  // ops has an id that it shares with the steps of other masters.
+  // ops of the server's cluster has an id that it shares with the steps of
+  // other masters.
   Status ExecuteWhole(const CallOptions& options, const StepPtr& step,
                       Execution execution, NamedTensors* fetched,
                       pb::RunMetadata* metadata);
@@ -136,6 +150,7 @@ class MasterSession {
   absl::Time kept_ = Now();  // when the tasks were last told
   std::shared_ptr<WorkerCache> workers_;
   std::vector<std::string> tasks_;
+  std::string group_leader_;  // "": that of the server's cluster
   std::atomic<bool> tasks_take_settings_{false};  // they have said so
   std::vector<pb::DeviceAttributes> attributes_;  // of all devices
   // On which nodes are placed; those of this task first.

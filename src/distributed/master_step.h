@@ -55,6 +55,8 @@ struct MasterStep {
   std::vector<Fetched> fetches;
   int64_t graph_key = 0;                 // 0: no collective ops
   mutable std::atomic<int64_t> runs{0};  // of which costs could be asked
+  // Runs in a row that took less than kQuickRun.
+  mutable std::atomic<int> quick_runs{0};
   mutable LastUse used;
 };
 

@@ -3,24 +3,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/strip.h"
-#include "base/wait_hook.h"
-#include "headrace/mutex.h"
 
 namespace headrace {
-
-Status RpcChannel::Call(const std::string& method, WireBytes request,
-                        const CallOptions& options, WireBytes* response) {
-  Notification done;
-  Status status;
-  Call(method, std::move(request), options,
-       [&](const Status& s, WireBytes bytes) {
-         status = s;
-         *response = std::move(bytes);
-         done.Notify();
-       });
-  WaitForNotification(done, options.waits);
-  return status;
-}
 
 bool IsLoopback(absl::string_view host) {
   return host == "localhost" || host == "::1" ||

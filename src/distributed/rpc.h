@@ -51,9 +51,13 @@ class RpcChannel {
   virtual void Call(const std::string& method, WireBytes request,
                     const CallOptions& options, DoneCallback done) = 0;
   // Waits for the answer. Not from a `done`.
-  Status Call(const std::string& method, WireBytes request,
-              const CallOptions& options, WireBytes* response);
+  virtual Status Call(const std::string& method, WireBytes request,
+                      const CallOptions& options, WireBytes* response) = 0;
 };
+
+// Of HTTP/2, as large as pieces of tensors: the default, 16 KB, makes a sender
+// cut them up.
+inline constexpr int kMaxFrameBytes = 4 << 20;
 
 // "host:port". As the environment says (network_options.h): PermissionDenied if
 // the host is not this machine and there are no certificates; an error of

@@ -8,15 +8,20 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <memory>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "base/log.h"
+#include "base/wait_hook.h"
 #include "base/waiting_threads.h"
 #include "distributed/grpc_bytes.h"
 #include "distributed/network_options.h"
 #include "distributed/rpc.h"
 #include "distributed/waits_report.h"
 #include "headrace/clock.h"
+#include "headrace/mutex.h"
 
 namespace headrace {
 namespace {
@@ -55,6 +60,39 @@ void KeepCallbackThreads() {
   (void)forever;
 }
 
+// Queues for calls whose thread waits. It polls its queue itself, so that the
+// answer wakes it and no other thread. Thread-safe.
+class QueuePool {
+ public:
+  using Ptr = std::unique_ptr<grpc::CompletionQueue>;
+
+  ~QueuePool() {
+    for (const Ptr& queue : free_) {
+      queue->Shutdown();
+      void* tag = nullptr;
+      bool ok = false;
+      while (queue->Next(&tag, &ok)) {
+      }
+    }
+  }
+  Ptr Take() {
+    MutexLock lock(&mu_);
+    if (free_.empty()) return std::make_unique<grpc::CompletionQueue>();
+    Ptr queue = std::move(free_.back());
+    free_.pop_back();
+    return queue;
+  }
+  // Without events.
+  void Give(Ptr queue) {
+    MutexLock lock(&mu_);
+    free_.push_back(std::move(queue));
+  }
+
+ private:
+  Mutex mu_;
+  std::vector<Ptr> free_ GUARDED_BY(mu_);
+};
+
 // What a channel and its calls share. Calls may outlive the channel.
 struct Peer {
   Peer(std::shared_ptr<grpc::Channel> channel, std::string address)
@@ -64,6 +102,7 @@ struct Peer {
   bool has_tls = false;
   TlsFiles tls;
   std::string token;
+  QueuePool queues;
   // Both sides have agreed how to talk.
   std::atomic<bool> tried{false};
 };
@@ -117,9 +156,75 @@ void Start(const std::shared_ptr<Peer>& peer, const std::string& method,
                        });
 }
 
+// For the thread that called. Polls `hook` now and then.
+void WaitForEvent(grpc::CompletionQueue* queue, WaitHook* hook) {
+  void* tag = nullptr;
+  bool ok = false;
+  if (hook == nullptr) {
+    queue->Next(&tag, &ok);
+    return;
+  }
+  constexpr std::chrono::milliseconds kPeriod(WaitHook::kPeriodMs);
+  while (
+      queue->AsyncNext(&tag, &ok, std::chrono::system_clock::now() + kPeriod) ==
+      grpc::CompletionQueue::TIMEOUT) {
+    hook->Poll();
+  }
+}
+
+// The same on a thread of its own, for the caller has a hook to poll.
+Status WaitForPeerAndPoll(const std::shared_ptr<Peer>& peer,
+                          const std::string& method, const CallOptions& options,
+                          absl::Time end) {
+  if (options.waits == nullptr) {
+    return WaitForPeer(peer.get(), method, options, end);
+  }
+  Status status;
+  Notification done;
+  if (!StartWaitingThread([&] {
+        status = WaitForPeer(peer.get(), method, options, end);
+        done.Notify();
+      })) {
+    return errors::ResourceExhausted("no thread for the call");
+  }
+  WaitForNotification(done, options.waits);
+  return status;
+}
+
 class GrpcChannel : public RpcChannel {
  public:
   explicit GrpcChannel(std::shared_ptr<Peer> peer) : peer_(std::move(peer)) {}
+
+  Status Call(const std::string& method, WireBytes request,
+              const CallOptions& options, WireBytes* response) override {
+    HR_RETURN_IF_ERROR(CheckSize(method, request));
+    grpc::ClientContext context;
+    const absl::Time end = Prepare(options, &context);
+    if (options.wait_for_ready && !peer_->tried) {
+      HR_RETURN_IF_ERROR(WaitForPeerAndPoll(peer_, method, options, end));
+    }
+    CancellationManager* const cancellation = options.cancellation;
+    CancellationManager::Token token = 0;
+    if (cancellation != nullptr) {
+      token = cancellation->NextToken();
+      if (!cancellation->RegisterCallback(token,
+                                          [&] { context.TryCancel(); })) {
+        return errors::Cancelled("The call was cancelled before it began.");
+      }
+    }
+    grpc::Status status;
+    grpc::ByteBuffer answer;
+    QueuePool::Ptr queue = peer_->queues.Take();
+    const auto call = peer_->stub.PrepareUnaryCall(
+        &context, method, ToGrpc(request), queue.get());
+    call->StartCall();
+    call->Finish(&answer, &status, nullptr);
+    WaitForEvent(queue.get(), options.waits);
+    peer_->queues.Give(std::move(queue));
+    if (cancellation != nullptr) cancellation->DeregisterCallback(token);
+    *response = FromGrpc(answer);
+    return FromGrpc(status);
+  }
 
   void Call(const std::string& method, WireBytes request,
             const CallOptions& options, DoneCallback done) override {
@@ -130,16 +235,8 @@ class GrpcChannel : public RpcChannel {
     auto p = std::make_shared<Pending>();
     p->request = ToGrpc(request);
     p->done = std::move(done);
-    p->context.set_wait_for_ready(options.wait_for_ready);
-    if (!peer_->token.empty()) {
-      p->context.AddMetadata(kTokenHeader, peer_->token);
-    }
-    absl::Time end = absl::InfiniteFuture();
-    if (options.timeout < absl::InfiniteDuration()) {
-      end = Now() + options.timeout;
-      p->context.set_deadline(std::chrono::system_clock::now() +
-                              absl::ToChronoMilliseconds(options.timeout));
-    }
+    KeepCallbackThreads();
+    const absl::Time end = Prepare(options, &p->context);
     if (options.wait_for_ready && !peer_->tried &&
         StartWaitingThread([peer = peer_, method, options, end, p] {
           const Status s = WaitForPeer(peer.get(), method, options, end);
@@ -153,6 +250,20 @@ class GrpcChannel : public RpcChannel {
   }
 
  private:
+  // Returns the call's end.
+  absl::Time Prepare(const CallOptions& options, grpc::ClientContext* context) {
+    context->set_wait_for_ready(options.wait_for_ready);
+    if (!peer_->token.empty()) {
+      context->AddMetadata(kTokenHeader, peer_->token);
+    }
+    if (options.timeout == absl::InfiniteDuration()) {
+      return absl::InfiniteFuture();
+    }
+    context->set_deadline(std::chrono::system_clock::now() +
+                          absl::ToChronoMilliseconds(options.timeout));
+    return Now() + options.timeout;
+  }
+
   static void Cancellable(const std::shared_ptr<Peer>& peer,
                           const std::string& method, const CallOptions& options,
                           const std::shared_ptr<Pending>& p) {
@@ -183,7 +294,6 @@ StatusOr<std::shared_ptr<RpcChannel>> NewRpcChannel(
   if (options.has_tls()) {
     HR_ASSIGN_OR_RETURN(tls, ReadTlsFiles(options.client));
   }
-  KeepCallbackThreads();
   grpc::ChannelArguments args;
   args.SetMaxReceiveMessageSize(-1);
   args.SetMaxSendMessageSize(-1);
@@ -196,6 +306,7 @@ StatusOr<std::shared_ptr<RpcChannel>> NewRpcChannel(
   args.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   args.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   args.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
+  args.SetInt(GRPC_ARG_HTTP2_MAX_FRAME_SIZE, kMaxFrameBytes);
   const int keepalive = KeepaliveMs(options);
   args.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, keepalive);
   args.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, std::min(keepalive, 20000));

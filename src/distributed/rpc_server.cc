@@ -176,6 +176,7 @@ class GrpcServer : public RpcServer {
     builder.SetMaxReceiveMessageSize(options.max_message_bytes);
     builder.SetMaxSendMessageSize(-1);
     builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+    builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_FRAME_SIZE, kMaxFrameBytes);
     const int keepalive = KeepaliveMs(options);
     builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, keepalive);
     builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS,

@@ -1,5 +1,6 @@
 #include "distributed/services.h"
 
+#include <atomic>
 #include <utility>
 
 #include "base/exceptions.h"
@@ -12,6 +13,9 @@ namespace headrace {
 namespace {
 
 using CallPtr = std::shared_ptr<RpcCall>;
+
+// To read a larger request is work for another thread than gRPC's.
+constexpr size_t kSmallRequest = 4096;
 
 CallOptions OptionsOf(const CallPtr& call) {
   CallOptions options;
@@ -86,10 +90,8 @@ void RunGraphNow(const std::shared_ptr<Worker>& worker, const CallPtr& call,
 }
 
 void ServeRunGraph(const std::shared_ptr<Worker>& worker, const CallPtr& call) {
-  // To read a large request is work, too.
-  constexpr size_t kSmall = 4096;
   auto run = std::make_shared<RunGraphCall>();
-  const bool small = call->request().size() <= kSmall;
+  const bool small = call->request().size() <= kSmallRequest;
   if (small) {
     const Status s =
         CatchExceptions([&] { return ReadRunGraph(call, run.get()); });
@@ -174,12 +176,35 @@ void ServeRecvBuf(const std::shared_ptr<Worker>& worker, const CallPtr& call) {
       });
 }
 
-Status ServeRunStep(const std::shared_ptr<Master>& master,
-                    const CallPtr& call) {
-  RunStepCall step;
-  HR_RETURN_IF_ERROR(ReadNamedTensors("RunStepRequest", call->request(),
-                                      pb::RunStepRequest::kFeedFieldNumber,
-                                      &step.feeds, &step.header));
+Status ReadRunStep(const CallPtr& call, RunStepCall* step) {
+  return ReadNamedTensors("RunStepRequest", call->request(),
+                          pb::RunStepRequest::kFeedFieldNumber, &step->feeds,
+                          &step->header);
+}
+
+// Leave to serve a whole step on the thread of gRPC that its call arrived on.
+// One call of the process has it at a time, for gRPC has two such threads or
+// more, and another has to receive what the step waits for.
+class ThreadLeave {
+ public:
+  ThreadLeave() : has_(!Taken()->exchange(true)) {}
+  ~ThreadLeave() {
+    if (has_) *Taken() = false;
+  }
+  ThreadLeave(const ThreadLeave&) = delete;
+  ThreadLeave& operator=(const ThreadLeave&) = delete;
+  bool has() const { return has_; }
+
+ private:
+  static std::atomic<bool>* Taken() {
+    static std::atomic<bool> taken{false};
+    return &taken;
+  }
+  const bool has_;
+};
+
+Status RunStepNow(const std::shared_ptr<Master>& master, const CallPtr& call,
+                  RunStepCall step) {
   const bool in_body = step.header.store_errors_in_response_body();
   RunStepResult result;
   const Status s = master->RunStep(OptionsOf(call), std::move(step), &result);
@@ -198,6 +223,28 @@ Status ServeRunStep(const std::shared_ptr<Master>& master,
   writer.AddFields(result.header);
   call->Finish(OkStatus(), writer.Finish());
   return OkStatus();
+}
+
+void ServeRunStep(const std::shared_ptr<Master>& master, const CallPtr& call) {
+  auto step = std::make_shared<RunStepCall>();
+  const bool small = call->request().size() <= kSmallRequest;
+  if (small) {
+    Status s = CatchExceptions([&] { return ReadRunStep(call, step.get()); });
+    if (s.ok()) {
+      // Another thread would take longer to wake up than the step takes.
+      const ThreadLeave leave;
+      if (leave.has() && master->WasQuick(*step)) {
+        s = CatchExceptions(
+            [&] { return RunStepNow(master, call, std::move(*step)); });
+        if (s.ok()) return;
+      }
+    }
+    if (!s.ok()) return call->Finish(s, WireBytes());
+  }
+  OnThread(call, [=]() -> Status {
+    if (!small) HR_RETURN_IF_ERROR(ReadRunStep(call, step.get()));
+    return RunStepNow(master, call, std::move(*step));
+  });
 }
 
 Status ServeRunCallable(const std::shared_ptr<Master>& master,
@@ -322,7 +369,7 @@ void AddMasterService(std::shared_ptr<Master> master, RpcHandlers* handlers) {
     (*handlers)[StrCat("/tensorflow.MasterService/", method)] =
         std::move(handler);
   };
-  // All wait for tasks, so each has a thread.
+  // All wait for tasks, so each has a thread, but for steps that are quick.
   add("CreateSession",
       Plain<pb::CreateSessionRequest, pb::CreateSessionResponse>(
           "CreateSession",
@@ -397,9 +444,7 @@ void AddMasterService(std::shared_ptr<Master> master, RpcHandlers* handlers) {
               return OkStatus();
             });
           }));
-  add("RunStep", [master](CallPtr call) {
-    OnThread(call, [=] { return ServeRunStep(master, call); });
-  });
+  add("RunStep", [master](CallPtr call) { ServeRunStep(master, call); });
   add("RunCallable", [master](CallPtr call) {
     OnThread(call, [=] { return ServeRunCallable(master, call); });
   });

@@ -3,10 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <random>
+#include <thread>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "base/thread_pool.h"
+#include "base/wait_hook.h"
 #include "distributed/cluster_spec.h"
 #include "distributed/server_test_util.h"
 #include "distributed/step_rendezvous.h"
@@ -217,6 +221,60 @@ TEST_F(ServicesTest, ACallThatIsCancelledEnds) {
   cancellation.StartCancel();
   ASSERT_TRUE(done.WaitForNotificationWithTimeout(absl::Seconds(20)));
   EXPECT_TRUE(errors::IsCancelled(s)) << s;
+}
+
+// A thread that waits for its own calls polls for all of them.
+TEST_F(ServicesTest, ThreadsThatWaitForTheirCalls) {
+  struct Hook : WaitHook {
+    int polls = 0;
+    std::function<void()> then;
+    void Poll() override {
+      if (++polls == 2) then();
+    }
+  };
+  pb::RecvTensorRequest request;
+  request.set_step_id(12);
+  request.set_rendezvous_key(Rendezvous::CreateKey(
+      kCpu,
+      Ask<pb::GetStatusResponse>("WorkerService/GetStatus",
+                                 pb::GetStatusRequest())
+          .device_attributes(0)
+          .incarnation(),
+      kCpu, "x"));
+  const auto call = [&](const CallOptions& options) {
+    WireBytes response;
+    return channel_->Call("/tensorflow.WorkerService/RecvTensor",
+                          ToWire(request), options, &response);
+  };
+  CallOptions short_call;
+  short_call.timeout = absl::Milliseconds(200);
+  EXPECT_TRUE(errors::IsDeadlineExceeded(call(short_call)));
+  // One waits while others come and go, and calls are made by its hook.
+  CancellationManager cancellation;
+  Hook hook;
+  CallOptions long_call;
+  long_call.cancellation = &cancellation;
+  long_call.waits = &hook;
+  hook.then = [&] {
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 4; ++t) {
+      threads.emplace_back([&] {
+        for (int i = 0; i < 50; ++i) {
+          EXPECT_EQ(Ask<pb::GetStatusResponse>("WorkerService/GetStatus",
+                                               pb::GetStatusRequest())
+                        .device_attributes_size(),
+                    1);
+        }
+      });
+    }
+    for (std::thread& t : threads) t.join();
+    cancellation.StartCancel();
+  };
+  const Status cancelled = call(long_call);
+  EXPECT_TRUE(errors::IsCancelled(cancelled)) << cancelled;
+  EXPECT_GE(hook.polls, 2);
+  const Status late = call(long_call);  // it is cancelled already
+  EXPECT_TRUE(errors::IsCancelled(late)) << late;
 }
 
 TEST_F(ServicesTest, UnknownHandlesAndMethods) {

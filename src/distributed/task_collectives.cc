@@ -119,6 +119,7 @@ void TaskCollectives::FindGroup(const CollectiveMember& member,
   request.set_group_size(member.group_size);
   request.set_device_type(member.device_type);
   request.add_device_name(member.device);
+  request.set_headrace_session(session_);
   CallOptions options;
   options.cancellation = cancellation;
   options.wait_for_ready = true;
@@ -216,6 +217,7 @@ void TaskCollectives::FindSource(const CollectiveMember& member,
   request.set_device_type(member.device_type);
   request.set_device(member.device);
   request.set_is_source(is_source);
+  request.set_headrace_session(session_);
   CallOptions options;
   options.cancellation = cancellation;
   auto response = std::make_shared<pb::CompleteInstanceResponse>();
@@ -354,6 +356,7 @@ void TaskCollectives::Recv(int64_t step_id, const std::string& key,
     request.set_src_device(from);
     request.set_src_incarnation(incarnation);
     request.set_request_id(NewRequestId());
+    request.set_headrace_session(session_);
     CallOptions options;
     options.cancellation = cancellation;
     worker->RecvBuf(options, request, at, std::move(ended));

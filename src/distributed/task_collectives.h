@@ -4,6 +4,10 @@
 // first task of this task's job. Bytes come from the task that has them, by
 // RecvBuf or by a CollectiveTransport.
 //
+// A server has one for the sessions of its own cluster. A session that brings a
+// cluster has its own, with tasks as it names them: its requests carry its
+// handle, by which another server finds the one there.
+//
 // Workers with a master each run one step together if their steps have one id:
 // a graph with collective ops has a key, and the leader the key's next id.
 #ifndef HEADRACE_DISTRIBUTED_TASK_COLLECTIVES_H_
@@ -28,8 +32,12 @@ inline constexpr char kCollectives[] = "HEADRACE_COLLECTIVES";
 // Thread-safe.
 class TaskCollectives : public LocalCollectives {
  public:
-  TaskCollectives(std::string task, std::string leader)
-      : task_(std::move(task)), leader_(std::move(leader)) {}
+  // `session`: whose groups these are; "" for those of the server's cluster.
+  TaskCollectives(std::string task, std::string leader,
+                  std::string session = "")
+      : task_(std::move(task)),
+        leader_(std::move(leader)),
+        session_(std::move(session)) {}
 
   // Before a step runs: the other tasks, and the incarnations of this task's
   // devices by name.
@@ -85,7 +93,7 @@ class TaskCollectives : public LocalCollectives {
   void KeepGroup(int32_t key, const pb::CompleteGroupResponse& response);
   uint64_t IncarnationOf(const std::string& device);
 
-  const std::string task_, leader_;
+  const std::string task_, leader_, session_;
   Mutex mu_;
   std::shared_ptr<WorkerCache> workers_ GUARDED_BY(mu_);
   std::shared_ptr<CollectiveTransport> transport_ GUARDED_BY(mu_);

@@ -6,6 +6,7 @@
 
 #include "base/wait_hook.h"
 #include "distributed/cluster_spec.h"
+#include "distributed/freed_memory.h"
 #include "distributed/job_watch.h"
 #include "distributed/near_worker.h"
 #include "distributed/network_options.h"
@@ -92,6 +93,7 @@ class TaskServer : public Server {
         Worker::Create(name, cluster, def.default_session_config()), &worker));
     worker->SetLimits(std::move(policy), limits);
     worker_ = std::move(worker);
+    KeepFreedMemory();
     master_ = std::make_shared<Master>(worker_, def.default_session_config());
     AddWorkerService(worker_, &handlers);
     AddMasterService(master_, &handlers);

@@ -570,15 +570,33 @@ TEST_P(BroughtClusterTest, SessionsShareNoState) {
   }
 }
 
+TEST_P(BroughtClusterTest, CollectiveOpsHaveTheSessionsGroups) {
+  AddSum(3);
+  std::vector<std::string> fetches;
+  for (int i = 0; i < 3; ++i) {
+    fetches.push_back(StrCat("reduce", i, ":0"));
+    On(i, StrCat("reduce", i), "CollectiveReduce",
+       {{graph_->FindNode(StrCat("addend", i)), 0}},
+       {{"group_size", int64_t{3}},
+        {"group_key", int64_t{1}},
+        {"instance_key", int64_t{1}},
+        {"merge_op", std::string("Add")},
+        {"final_op", std::string("Id")},
+        {"subdiv_offsets", std::vector<int64_t>{0}}});
+  }
+  for (const int master : {0, 2}) {
+    const auto session = NewClient(Bring({1, 2, 0}, master), master),
+               other = NewClient(Bring({2, 1, 0}, master), master);
+    for (const auto& s : {session.get(), other.get(), session.get()}) {
+      std::vector<Tensor> out;
+      ASSERT_EQ(s->Run({}, fetches, {}, &out), OkStatus());
+      for (const Tensor& t : out) EXPECT_EQ(t.scalar<float>(), 6);
+    }
+  }
+}
+
 TEST_P(BroughtClusterTest, IsRefused) {
   AddSum(1);
-  On(0, "reduce", "CollectiveReduce", {{graph_->FindNode("addend0"), 0}},
-     {{"group_size", int64_t{1}},
-      {"group_key", int64_t{1}},
-      {"instance_key", int64_t{1}},
-      {"merge_op", std::string("Add")},
-      {"final_op", std::string("Id")},
-      {"subdiv_offsets", std::vector<int64_t>{0}}});
   pb::ConfigProto twice = Bring({0});
   (*twice.mutable_cluster_def()->mutable_job(0)->mutable_tasks())[1] =
       twice.cluster_def().job(0).tasks().at(0);
@@ -598,8 +616,6 @@ TEST_P(BroughtClusterTest, IsRefused) {
       {twice, "sum:0", absl::StatusCode::kInvalidArgument, "have one address"},
       {malformed, "sum:0", absl::StatusCode::kInvalidArgument,
        "is no name of a job"},
-      {Bring({0}), "reduce:0", absl::StatusCode::kUnimplemented,
-       "collective ops"},
       {shares, "sum:0", absl::StatusCode::kUnimplemented,
        "cannot share it with a session"},
   };

@@ -1,8 +1,12 @@
 // How tensors and bytes get from task to task: requests that come again, large
 // tensors in pieces, buffers of collective ops, groups, and ids of steps.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <deque>
+#include <memory>
+#include <thread>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "distributed/clock_offset.h"
@@ -37,7 +41,7 @@ class TransfersTest : public ::testing::Test {
     pb::ServerDef def = LocalServer();
     def.mutable_default_session_config()
         ->mutable_experimental()
-        ->set_recv_buf_max_chunk(10000);
+        ->set_recv_buf_max_chunk(max_chunk());
     ASSERT_EQ(MoveTo(NewTaskServer(def), &server_), OkStatus());
     ASSERT_EQ(server_->Start(), OkStatus());
     ASSERT_EQ(MoveTo(NewRpcChannel(server_->target().substr(7)), &channel_),
@@ -47,6 +51,8 @@ class TransfersTest : public ::testing::Test {
     ASSERT_EQ(Ask("GetStatus", pb::GetStatusRequest(), &status), OkStatus());
     incarnation_ = status.device_attributes(0).incarnation();
   }
+
+  virtual int64_t max_chunk() const { return 10000; }
 
   Status Ask(const std::string& method,
              const google::protobuf::MessageLite& request,
@@ -154,6 +160,62 @@ TEST_F(TransfersTest, LargeTensorsComeInPieces) {
     EXPECT_EQ(got->tensor_data(), sent.tensor_data());
     ASSERT_EQ(EndStep(n), OkStatus());
   }
+}
+
+// Of a server whose config says nothing of it.
+class WholeTransfersTest : public TransfersTest {
+ protected:
+  int64_t max_chunk() const override { return 0; }
+  pb::RecvTensorResponse Ask(int64_t bytes) {
+    EXPECT_EQ(Send(bytes, Floats(bytes / 4)), OkStatus());
+    pb::RecvTensorRequest request = Request(bytes, bytes);
+    request.mutable_transport_options()->set_type_url(kPiecesUrl);
+    pb::RecvTensorResponse response;
+    EXPECT_EQ(TransfersTest::Ask("RecvTensor", request, &response), OkStatus());
+    return response;
+  }
+};
+
+TEST_F(WholeTransfersTest, TensorsAboveEightMegabytesComeInPieces) {
+  constexpr int64_t kWhole = int64_t{8} << 20;
+  const pb::RecvTensorResponse whole = Ask(kWhole), large = Ask(kWhole + 4);
+  EXPECT_EQ(whole.tensor().tensor_content().size(), kWhole);
+  EXPECT_FALSE(large.has_tensor());
+  pb::TensorPiecesResponse pieces;
+  ASSERT_TRUE(pieces.ParseFromString(large.transport_options().value()));
+  EXPECT_EQ(pieces.piece_bytes(), 2 << 20);
+  const Tensor sent = Floats(5000001);
+  ASSERT_EQ(Send(1, sent), OkStatus());
+  StatusOr<Tensor> got = Receive(worker_.get(), 1, 2);
+  ASSERT_TRUE(got.ok()) << got.status();
+  EXPECT_EQ(got->tensor_data(), sent.tensor_data());
+}
+
+// What a server frees, it has for the next message without page faults.
+TEST_F(WholeTransfersTest, FreedMemoryIsKept) {
+#if defined(HEADRACE_TSAN) || defined(__SANITIZE_ADDRESS__)
+  GTEST_SKIP() << "the sanitizer has a malloc of its own";
+#endif
+  int64_t faults = 0;
+  std::thread([&] {  // which has an arena other than main's
+    const auto touch_and_free = [] {
+      std::vector<std::unique_ptr<char[]>> blocks;
+      for (int i = 0; i < 256; ++i) {
+        blocks.emplace_back(new char[65536]);
+        for (int at = 0; at < 65536; at += 4096) {
+          *const_cast<volatile char*>(&blocks.back()[at]) = 1;
+        }
+      }
+    };
+    touch_and_free();
+    rusage before, after;
+    getrusage(RUSAGE_THREAD, &before);
+    for (int i = 0; i < 4; ++i) touch_and_free();
+    getrusage(RUSAGE_THREAD, &after);
+    faults = after.ru_minflt - before.ru_minflt;
+  })
+      .join();
+  EXPECT_LT(faults, 256 * 16) << "of " << 4 * 256 * 16 << " pages";
 }
 
 TEST_F(TransfersTest, WhoDoesNotKnowPiecesGetsTheWholeTensor) {
@@ -558,6 +620,9 @@ TEST(WaitsTextTest, NamesTasksStepsAndFailures) {
   task->add_step()->set_step_id(5);
   task->mutable_step(0)->set_age_micros(20100000);
   task->mutable_step(0)->set_waits("node 'n' (_Recv) for tensor 't'");
+  task->mutable_step(0)->set_task(task->task());
+  *task->add_step() = task->step(0);
+  task->mutable_step(1)->set_task("/job:d/replica:0/task:7");
   task = response.add_task();
   task->set_task("/job:b/replica:0/task:0");
   task->set_error("gone");
@@ -565,6 +630,8 @@ TEST(WaitsTextTest, NamesTasksStepsAndFailures) {
   EXPECT_EQ(WaitsText(response),
             "/job:a/replica:0/task:0:\n"
             "  step 5, for 20.1s: node 'n' (_Recv) for tensor 't'\n"
+            "  step 5 of a session that calls it /job:d/replica:0/task:7, for "
+            "20.1s: node 'n' (_Recv) for tensor 't'\n"
             "/job:b/replica:0/task:0: no answer: gone\n"
             "/job:c/replica:0/task:0: runs no step\n");
 }

@@ -20,7 +20,12 @@ std::string WaitsText(const pb::DescribeWaitsResponse& response) {
     }
     StrAppend(&text, task.step_size() == 0 ? " runs no step\n" : "\n");
     for (const pb::TaskWaitsResponse::Step& step : task.step()) {
-      StrAppend(&text, "  step ", step.step_id(), ", for ",
+      StrAppend(&text, "  step ", step.step_id());
+      // A session that brings a cluster has names of its own.
+      if (!step.task().empty() && step.task() != task.task()) {
+        StrAppend(&text, " of a session that calls it ", step.task());
+      }
+      StrAppend(&text, ", for ",
                 WaitDurationText(absl::Microseconds(step.age_micros())), ": ",
                 step.waits().empty() ? "computes" : step.waits(), "\n");
     }

@@ -1,7 +1,6 @@
 #include "distributed/worker.h"
 
 #include <algorithm>
-#include <climits>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
@@ -14,6 +13,7 @@
 #include "base/log.h"
 #include "base/thread_pool.h"
 #include "base/waiting_threads.h"
+#include "distributed/cluster_devices.h"
 #include "framework/op/tensor_proto.h"
 #include "google/protobuf/unknown_field_set.h"
 #include "headrace/clock.h"
@@ -218,7 +218,8 @@ StatusOr<std::unique_ptr<Worker>> Worker::Create(
   }
   HR_ASSIGN_OR_RETURN(std::string leader, GroupLeader(task, cluster, config));
   w->collectives_ = MakeRef<TaskCollectives>(task, std::move(leader));
-  HR_RETURN_IF_ERROR(w->MakeDevices(task, &w->resources_->devices));
+  HR_RETURN_IF_ERROR(
+      w->MakeDevices(task, w->collectives_, &w->resources_->devices));
   std::map<std::string, uint64_t> incarnations;
   for (const auto& d : w->resources_->devices) {
     w->devices_.push_back(d.get());
@@ -349,6 +350,7 @@ void Worker::Shutdown() {
 }
 
 Status Worker::MakeDevices(const std::string& task,
+                           const RefPtr<TaskCollectives>& collectives,
                            std::vector<std::unique_ptr<Device>>* out) const {
   SessionOptions options;
   HR_RETURN_IF_ERROR(SessionOptions::FromConfig(config_, &options));
@@ -361,8 +363,9 @@ Status Worker::MakeDevices(const std::string& task,
   HR_RETURN_IF_ERROR(DeviceFactories::CreateDevices(devices, out));
   for (const auto& d : *out) {
     ShareWith(d.get(), session_tensors_);
-    // Groups are of tasks as the server's cluster names them.
-    if (task == task_) ShareWith<CollectiveExecutor>(d.get(), collectives_);
+    if (collectives != nullptr) {
+      ShareWith<CollectiveExecutor>(d.get(), collectives);
+    }
     ShareWith(d.get(), tuner_);
   }
   return OkStatus();
@@ -381,6 +384,28 @@ void Worker::GetStatus(const CallOptions&, pb::GetStatusResponse* response,
     out->set_physical_device_desc(a.physical_device_desc);
   }
   done(OkStatus());
+}
+
+StatusOr<RefPtr<TaskCollectives>> Worker::MakeCollectives(
+    const pb::CreateWorkerSessionRequest& request,
+    const std::shared_ptr<WorkerCache>& workers) const {
+  const pb::ConfigProto& config = request.server_def().default_session_config();
+  if (workers == workers_ ||
+      config.experimental().collective_group_leader().empty()) {
+    return RefPtr<TaskCollectives>();
+  }
+  const std::string& name = workers->local_name();
+  HR_ASSIGN_OR_RETURN(std::string leader,
+                      GroupLeader(name, workers->spec(), config));
+  auto made = MakeRef<TaskCollectives>(name, std::move(leader),
+                                       request.session_handle());
+  std::map<std::string, uint64_t> incarnations;
+  for (const Device* d : devices_) {
+    HR_ASSIGN_OR_RETURN(std::string device, DeviceOfTask(d->name(), name));
+    incarnations[std::move(device)] = d->attributes().incarnation;
+  }
+  made->SetTasks(workers, std::move(incarnations));
+  return made;
 }
 
 Status Worker::MakeSession(const pb::CreateWorkerSessionRequest& request) {
@@ -415,15 +440,21 @@ Status Worker::MakeSession(const pb::CreateWorkerSessionRequest& request) {
   }
   std::vector<std::unique_ptr<Device>> owned;
   std::vector<Device*> devices = devices_;
+  RefPtr<TaskCollectives> collectives;
   if (request.isolate_session_state()) {
-    HR_RETURN_IF_ERROR(MakeDevices(workers->local_name(), &owned));
+    const std::string& name = workers->local_name();
+    HR_ASSIGN_OR_RETURN(collectives, MakeCollectives(request, workers));
+    RefPtr<TaskCollectives> on_devices = collectives;
+    // The server's groups are of tasks as its cluster names them.
+    if (on_devices == nullptr && name == task_) on_devices = collectives_;
+    HR_RETURN_IF_ERROR(MakeDevices(name, on_devices, &owned));
     devices.clear();
     for (const auto& d : owned) devices.push_back(d.get());
   }
   auto session = std::make_shared<WorkerSession>(
       request.session_handle(), std::move(workers), resources_,
       std::move(devices), std::move(owned), pool(), HasTensorFlow2(request),
-      request.headrace());
+      request.headrace(), std::move(collectives));
   MutexLock lock(&mu_);
   if (legacy_session_ == nullptr) {
     return errors::Unavailable(task_, " is shut down");
@@ -481,6 +512,16 @@ Status Worker::FindSession(const std::string& handle, bool created,
     *out = legacy_session_;
   }
   return OkStatus();
+}
+
+StatusOr<RefPtr<TaskCollectives>> Worker::FindCollectives(
+    const std::string& session) {
+  if (session.empty()) return collectives_;
+  std::shared_ptr<WorkerSession> found;
+  HR_RETURN_IF_ERROR(FindSession(session, true, &found));
+  if (found->collectives() != nullptr) return found->collectives();
+  return errors::FailedPrecondition("collective ops: session ", session,
+                                    " has no groups of its own at ", task_);
 }
 
 void Worker::RegisterGraph(const CallOptions& options,
@@ -856,11 +897,12 @@ void Worker::RecvTensor(const CallOptions& options, int64_t step_id,
 
 bool Worker::KeepInPieces(int64_t step_id, const Tensor& value,
                           pb::TensorPiecesResponse* pieces) {
-  // The fields around a tensor are few.
-  constexpr size_t kMaxMessage = INT_MAX - 65536;
-  constexpr int64_t kPiece = int64_t{64} << 20;
+  // A piece is copied while the next ones are under way, and its memory is that
+  // of an earlier one. Smaller tensors take less time in one message.
+  constexpr size_t kWholeUpTo = size_t{8} << 20;
+  constexpr int64_t kPiece = int64_t{2} << 20;
   const int64_t asked = config_.experimental().recv_buf_max_chunk();
-  const size_t limit = asked > 0 ? static_cast<size_t>(asked) : kMaxMessage;
+  const size_t limit = asked > 0 ? static_cast<size_t>(asked) : kWholeUpTo;
   if (!DataTypeCanUseMemcpy(value.dtype()) || value.TotalBytes() <= limit) {
     return false;
   }
@@ -892,9 +934,11 @@ void Worker::TakeBuf(const CallOptions& options,
     s.Update(CheckIncarnation("RecvBuf", request.src_device(),
                               request.src_incarnation()));
   }
+  RefPtr<TaskCollectives> collectives;
+  s.Update(MoveTo(FindCollectives(request.headrace_session()), &collectives));
   if (!s.ok()) return done(s, bytes, owner);
-  collectives_->Take(request.step_id(), key, request.num_bytes(),
-                     options.cancellation, std::move(done));
+  collectives->Take(request.step_id(), key, request.num_bytes(),
+                    options.cancellation, std::move(done));
 }
 
 void Worker::RecvBuf(const CallOptions& options,
@@ -914,14 +958,22 @@ void Worker::CompleteGroup(const CallOptions& options,
                            const pb::CompleteGroupRequest& request,
                            pb::CompleteGroupResponse* response,
                            StatusCallback done) {
-  collectives_->CompleteGroup(options, request, response, std::move(done));
+  RefPtr<TaskCollectives> collectives;
+  const Status s =
+      MoveTo(FindCollectives(request.headrace_session()), &collectives);
+  if (!s.ok()) return done(s);
+  collectives->CompleteGroup(options, request, response, std::move(done));
 }
 
 void Worker::CompleteInstance(const CallOptions& options,
                               const pb::CompleteInstanceRequest& request,
                               pb::CompleteInstanceResponse* response,
                               StatusCallback done) {
-  collectives_->CompleteInstance(options, request, response, std::move(done));
+  RefPtr<TaskCollectives> collectives;
+  const Status s =
+      MoveTo(FindCollectives(request.headrace_session()), &collectives);
+  if (!s.ok()) return done(s);
+  collectives->CompleteInstance(options, request, response, std::move(done));
 }
 
 void Worker::GetStepSequence(const CallOptions&,
@@ -955,6 +1007,7 @@ void Worker::DescribeRuns(pb::TaskWaitsResponse* out) {
     step->set_step_id(run->step_id());
     step->set_age_micros(absl::ToInt64Microseconds(Now() - run->begin()));
     step->set_waits(run->DescribeWaits());
+    step->set_task(run->session()->workers()->local_name());
   }
 }
 

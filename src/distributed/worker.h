@@ -120,12 +120,21 @@ class Worker : public WorkerInterface {
   };
 
   explicit Worker(std::string task);
-  // With names of `task`, which a session may call this one.
+  // With names of `task`, which a session may call this one. `collectives` may
+  // be null.
   Status MakeDevices(const std::string& task,
+                     const RefPtr<TaskCollectives>& collectives,
                      std::vector<std::unique_ptr<Device>>* out) const;
   Status FindSession(const std::string& handle, bool created,
                      std::shared_ptr<WorkerSession>* out);
   Status MakeSession(const pb::CreateWorkerSessionRequest& request);
+  // Of a session that brings a cluster and has groups of its own; null if the
+  // master asks for none.
+  StatusOr<RefPtr<TaskCollectives>> MakeCollectives(
+      const pb::CreateWorkerSessionRequest& request,
+      const std::shared_ptr<WorkerCache>& workers) const;
+  // Those of this session; of the server's cluster if `session` is empty.
+  StatusOr<RefPtr<TaskCollectives>> FindCollectives(const std::string& session);
   Status BeginRun(const CallOptions& options, const RunGraphCall& call,
                   std::shared_ptr<GraphRun>* run);
   void RunWhole(const CallOptions& options, std::shared_ptr<GraphRun> run,

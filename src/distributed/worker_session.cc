@@ -6,6 +6,7 @@
 #include "absl/strings/strip.h"
 #include "base/exceptions.h"
 #include "base/thread_pool.h"
+#include "distributed/task_collectives.h"
 #include "graph/function_library.h"
 #include "graph/partition.h"
 #include "headrace/importer.h"
@@ -102,7 +103,8 @@ WorkerSession::WorkerSession(std::string handle,
                              std::vector<Device*> devices,
                              std::vector<std::unique_ptr<Device>> owned,
                              ThreadPool* pool, bool combines_frame_ids,
-                             const pb::ConfigProto::Headrace& settings)
+                             const pb::ConfigProto::Headrace& settings,
+                             RefPtr<TaskCollectives> collectives)
     : handle_(std::move(handle)),
       workers_(std::move(workers)),
       resources_(std::move(resources)),
@@ -111,6 +113,7 @@ WorkerSession::WorkerSession(std::string handle,
       pool_(pool),
       combines_frame_ids_(combines_frame_ids),
       settings_(settings),
+      collectives_(std::move(collectives)),
       library_(Graph().shared_functions()) {
   functions_ = std::make_shared<SessionFunctions>(
       devices_, pool_, DisabledPasses(settings_, devices_),
@@ -122,6 +125,7 @@ WorkerSession::~WorkerSession() {
   // Iterators call functions until they are gone, and may call one to end.
   for (const auto& d : owned_) d->resource_manager()->Clear();
   functions_->Shutdown();
+  if (collectives_ != nullptr) collectives_->Shutdown();
 }
 
 Device* WorkerSession::FindDevice(const std::string& name) const {

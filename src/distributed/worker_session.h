@@ -32,6 +32,7 @@
 namespace headrace {
 
 class RegisteredGraph;
+class TaskCollectives;
 
 // Thread-safe.
 class WorkerSession : public std::enable_shared_from_this<WorkerSession> {
@@ -39,12 +40,14 @@ class WorkerSession : public std::enable_shared_from_this<WorkerSession> {
   // `devices` are the server's, or those of `owned`, which may be empty.
   // `resources` keeps the server's devices and threads, `pool` among them.
   // `combines_frame_ids` as in Executor::Options. `settings` are valid.
+  // `collectives` have the session's own groups; null: groups are the server's.
   WorkerSession(std::string handle, std::shared_ptr<WorkerCache> workers,
                 std::shared_ptr<const void> resources,
                 std::vector<Device*> devices,
                 std::vector<std::unique_ptr<Device>> owned, ThreadPool* pool,
                 bool combines_frame_ids,
-                const pb::ConfigProto::Headrace& settings = {});
+                const pb::ConfigProto::Headrace& settings = {},
+                RefPtr<TaskCollectives> collectives = {});
   // No step runs any more.
   ~WorkerSession();
 
@@ -52,6 +55,7 @@ class WorkerSession : public std::enable_shared_from_this<WorkerSession> {
   const std::shared_ptr<WorkerCache>& workers() const { return workers_; }
   ThreadPool* pool() const { return pool_; }
   SessionFunctions* functions() const { return functions_.get(); }
+  const RefPtr<TaskCollectives>& collectives() const { return collectives_; }
 
   // Compiles the graph for this task's devices and keeps it as `handle`.
   // InvalidArgument for what is no valid graph, and for a node whose device is
@@ -80,6 +84,7 @@ class WorkerSession : public std::enable_shared_from_this<WorkerSession> {
   ThreadPool* const pool_;
   const bool combines_frame_ids_;  // see Executor::Options
   const pb::ConfigProto::Headrace settings_;
+  const RefPtr<TaskCollectives> collectives_;
   const std::shared_ptr<FunctionLibrary> library_;
   std::shared_ptr<SessionFunctions> functions_;
   LastUse used_;

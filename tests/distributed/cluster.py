@@ -62,7 +62,7 @@ class Cluster:
 
     def __init__(self, jobs, oracle=None, start=None, alone=False):
         self._oracle = oracle or {}
-        self._alone = alone
+        self.alone = alone
         ports = iter(free_ports(sum(jobs.values())))
         self.spec = {job: ["localhost:%d" % next(ports) for _ in range(n)]
                      for job, n in jobs.items()}
@@ -81,7 +81,7 @@ class Cluster:
         python = self._oracle.get((job, task))
         environment = dict(os.environ, TF_CPP_MIN_LOG_LEVEL="2")
         told = (self.spec, job, task)
-        if self._alone:
+        if self.alone:
             told = ({"alone": [self.spec[job][task]]}, "alone", 0)
         self._processes[job, task] = subprocess.Popen(
             [python or sys.executable, "-c",

@@ -286,6 +286,34 @@ def test_close_ends_a_step_that_waits(cluster):
     assert isinstance(errors[0], tf.errors.CancelledError)
 
 
+def test_quick_steps_that_wait_at_last_leave_the_master_free(cluster):
+    """The master runs quick steps where their calls arrive: not so many at
+    once that the one which ends the others' wait does not arrive."""
+    with on("worker"):
+        queues = [tf.FIFOQueue(20, tf.float32) for _ in range(5)]
+        takes = [q.dequeue() for q in queues]
+        value = tf.placeholder(tf.float32, [])
+        puts = tf.group(*[q.enqueue(value) for q in queues])
+    with tf.Session(cluster.target("worker"), config=CONFIG) as s:
+        for i in range(10):
+            s.run(puts, {value: i})
+        for take in takes:  # each takes less than a millisecond
+            assert [s.run(take) for _ in range(10)] == list(range(10))
+        got = []
+        threads = [threading.Thread(
+            target=lambda take=take: got.append(s.run(take)))
+            for take in takes]
+        with Deadline(20):
+            for t in threads:
+                t.start()
+            time.sleep(.5)
+            assert not got
+            s.run(puts, {value: 17.})
+            for t in threads:
+                t.join(20)
+        assert got == [17.] * 5
+
+
 def test_device_filters_need_only_their_tasks():
     with Cluster({"ps": 1, "worker": 2}, start=[("ps", 0), ("worker", 0)]) as c:
         with on("ps"):

@@ -1,12 +1,13 @@
 """Collective ops: of the devices of one process, of the tasks of one session,
-and of workers that have a master each."""
+whose cluster is the servers' or its own, and of workers that have a master
+each."""
 import threading
 
 import numpy as np
 import pytest
 
 import headrace as tf
-from cluster import CONFIG, Cluster, Deadline
+from cluster import CONFIG, Cluster, Deadline, bringing
 from headrace._src.ops import collective_ops
 
 N = 3
@@ -19,10 +20,21 @@ def cluster():
         yield c
 
 
-@pytest.fixture(params=["one process", "one session"])
-def group(request, cluster):
+@pytest.fixture(scope="module")
+def servers():
+    """Which know nothing of each other."""
+    with Cluster({"worker": N}, alone=True) as c:
+        yield c
+
+
+@pytest.fixture(params=["one process", "one session", "its cluster"])
+def group(request, cluster, servers):
     """(a session, the devices of the group)."""
-    if request.param == "one process":
+    if request.param == "its cluster":
+        with tf.Session(servers.target("worker", 1),
+                        config=servers.config()) as s:
+            yield s, ["/job:worker/task:%d" % i for i in range(N)]
+    elif request.param == "one process":
         with tf.Session(config=LOCAL) as s:
             yield s, ["/cpu:%d" % i for i in range(N)]
     else:
@@ -163,6 +175,114 @@ def test_who_does_not_come_is_named(group):
             tf.errors.DeadlineExceededError,
             match="the other members of its group 80"):
         session.run(output, options=tf.RunOptions(timeout_in_ms=500))
+
+
+def test_sessions_that_bring_clusters_have_groups_of_their_own(servers):
+    """One key is another group in each, whatever they call the tasks."""
+    first, second, third = servers.spec["worker"]
+    target = servers.target("worker")
+    # The servers' own name among them, and a task that no session has.
+    for spec, devices, more in (
+            ({"worker": [first, second, third]},
+             ["/job:worker/task:0", "/job:worker/task:2"], {}),
+            ({"ps": {5: third}, "alone": [first]},
+             ["/job:ps/task:5", "/job:alone/task:0"], {}),
+            ({"worker": [second, first, third]},
+             ["/job:worker/task:1", "/job:worker/task:2"],
+             {"device_filters": ["/job:worker/task:2"]})):
+        with tf.Graph().as_default():
+            outputs = on_all(devices, lambda i, k: collective_ops.all_reduce(
+                tf.constant([1. + i]), 2, 1, k, "Add", "Id"))
+            config = bringing(spec, **more)
+            with tf.Session(target, config=config) as s, \
+                    tf.Session(target, config=config) as same:
+                for _ in range(2):
+                    for session in (s, same):
+                        got = session.run(outputs)
+                        assert [g.tolist() for g in got] == [[3], [3]]
+
+
+def test_steps_of_one_session_that_brings_a_cluster_run_at_once(servers):
+    x = tf.placeholder(tf.float32, [2000])
+    outputs = on_all(["/job:worker/task:%d" % i for i in range(N)],
+                     lambda i, k: collective_ops.all_reduce(
+                         tf.identity(x), N, 1, k, "Add", "Id"))
+    with tf.Session(servers.target("worker"), config=servers.config()) as s:
+        failures = []
+
+        def run(value):
+            try:
+                for _ in range(20):
+                    for g in s.run(outputs, {x: np.full([2000], value)}):
+                        np.testing.assert_array_equal(g, np.full(
+                            [2000], N * value))
+            except Exception as e:  # for the test's own thread
+                failures.append(e)
+
+        threads = [threading.Thread(target=run, args=(i,)) for i in range(4)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join(60)
+        assert not failures, failures[0]
+
+
+def test_the_leader_of_a_cluster_that_a_session_brings(servers):
+    def run(leader, **more):
+        config = servers.config(**more)
+        config.experimental.collective_group_leader = leader
+        with tf.Session(servers.target("worker"), config=config) as s:
+            return s.run(outputs)
+
+    outputs = on_all(["/job:worker/task:%d" % i for i in (0, 2)],
+                     lambda i, k: collective_ops.all_reduce(
+                         tf.constant([1. + i]), 2, 1, k, "Add", "Id"))
+    got = run("/job:worker/replica:0/task:1")  # not in the group itself
+    assert [g.tolist() for g in got] == [[3], [3]]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="no such task"):
+        run("/job:alone/replica:0/task:0")
+    with pytest.raises(tf.errors.InvalidArgumentError, match="no such task"):
+        run("/job:worker/task:1", device_filters=["/job:worker/task:2"])
+    with pytest.raises(tf.errors.InvalidArgumentError, match="nonsense"):
+        run("nonsense")
+
+
+def test_sessions_that_share_state_have_the_servers_groups(servers):
+    outputs = on_all(["/job:alone/task:0"] * 2,
+                     lambda i, k: collective_ops.all_reduce(
+                         tf.constant([1.]), 2, 1, k, "Add", "Id"))
+    config = bringing({"alone": servers.spec["worker"][:2]})
+    config.experimental.share_session_state_in_clusterspec_propagation = True
+    config.device_filters.append("/job:alone/task:0")
+    with tf.Session(servers.target("worker"), config=config) as s:
+        with pytest.raises(tf.errors.UnimplementedError,
+                           match="groups are those of the servers' cluster"):
+            s.run(outputs)
+
+
+def test_a_member_that_dies_ends_the_step(servers):
+    outputs = on_all(["/job:worker/task:%d" % i for i in range(N)],
+                     lambda i, k: collective_ops.all_reduce(
+                         tf.constant([1.]), N, 1, k, "Add", "Id"))
+    waits = on_all(["/job:worker/task:0"], lambda i, k: (
+        collective_ops.all_reduce(tf.constant([1.]), N, 1, k, "Add", "Id")))
+    with tf.device("/job:worker/task:2"):
+        stays = tf.FIFOQueue(1, tf.float32).dequeue()
+    target = servers.target("worker")
+    with tf.Session(target, config=servers.config()) as s:
+        s.run(outputs)
+        killer = threading.Timer(1, servers.kill, ["worker", 2])
+        killer.start()
+        with Deadline(25), pytest.raises(tf.errors.OpError,
+                                         match="/job:worker/replica:0/task:2"):
+            s.run([waits, stays])
+        killer.join()
+        servers.start("worker", 2)
+        with pytest.raises((tf.errors.AbortedError,  # its session is gone
+                            tf.errors.UnavailableError)):
+            s.run(outputs)
+    with tf.Session(target, config=servers.config()) as s:
+        assert [g.tolist() for g in s.run(outputs)] == [[3]] * N
 
 
 def test_arguments():

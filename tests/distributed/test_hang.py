@@ -13,10 +13,16 @@ from cluster import CONFIG, Cluster, Deadline, free_ports
 PROGRAM = pathlib.Path(__file__).resolve().parents[2] / "build/bin/headrace"
 
 
-@pytest.fixture(scope="module")
-def cluster():
-    with Cluster({"ps": 1, "worker": 2}) as c:
+@pytest.fixture(scope="module", params=["servers'", "session's"])
+def cluster(request):
+    """Whose the cluster is."""
+    with Cluster({"ps": 1, "worker": 2}, 
+                 alone=request.param == "session's") as c:
         yield c
+
+
+def config_of(cluster):
+    return cluster.config() if cluster.alone else CONFIG
 
 
 def waiting_step():
@@ -30,7 +36,7 @@ def waiting_step():
 
 def test_a_deadline_says_who_waits_for_what(cluster):
     step = waiting_step()
-    with tf.Session(cluster.target("worker"), config=CONFIG) as s:
+    with tf.Session(cluster.target("worker"), config=config_of(cluster)) as s:
         s.run(tf.constant(0))
         with Deadline(20), pytest.raises(tf.errors.DeadlineExceededError) as e:
             s.run(step, options=tf.RunOptions(timeout_in_ms=1500))
@@ -48,7 +54,7 @@ def test_a_deadline_says_who_waits_for_what(cluster):
                     reason="the command line was not built")
 def test_the_command(cluster):
     step = waiting_step()
-    session = tf.Session(cluster.target("worker"), config=CONFIG)
+    session = tf.Session(cluster.target("worker"), config=config_of(cluster))
     session.run(tf.constant(0))
 
     def wait():
@@ -71,7 +77,13 @@ def test_the_command(cluster):
     lines = text.splitlines()
     ps = lines.index("/job:ps/replica:0/task:0:")
     assert "node 'take' (QueueDequeueV2) for an element" in lines[ps + 1]
-    worker = lines.index("/job:worker/replica:0/task:1:")
+    asked = "/job:worker/replica:0/task:1"
+    own_name = "/job:alone/replica:0/task:0" if cluster.alone else asked
+    worker = lines.index(own_name + ":")
+    # "step 1 of a session that calls it NAME, for 1.2s: node 'a' (_Recv) ..."
+    assert re.match("  step [0-9]+%s, for [0-9.]+m?s?: node '" % (
+        " of a session that calls it " + asked if cluster.alone else ""),
+        lines[worker + 1]), lines[worker + 1]
     assert "(_Recv) for tensor" in lines[worker + 1]
     assert "from /job:ps/replica:0/task:0/device:CPU:0" in lines[worker + 1]
 
