@@ -25,7 +25,7 @@ NEVER = {
     "PlaceholderV2": "fails if it runs, as a placeholder that is not fed",
     **dict.fromkeys(("_FusedConv2D", "_FusedConvChain", "_FusedElementwise", "_FusedAssign",
                      "_FusedDepthwiseConv2dNative", "_FusedLSTM",
-                     "_FusedMatMul", "_FusedBatchMatMul", "_FusedAttention", "_FusedLayerNorm",
+                     "_FusedMatMul", "_FusedBatchMatMul", "_FusedAttention", "_ProductShape", "_FusedLayerNorm",
                      "_Gelu", "_ApproximateGelu", "_Swish", "_HardSwish",
                      "_Mish", "_ReadVariablesOp", "_VarHandlesOp",
                      "_TensorToHashBucketFast"), BY_A_PASS),

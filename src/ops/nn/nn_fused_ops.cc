@@ -50,6 +50,19 @@ Status FusedConvChainShape(InferenceContext* c) {
   return OkStatus();
 }
 
+Status ProductShapeShape(InferenceContext* c) {
+  std::string labels;
+  HR_RETURN_IF_ERROR(c->GetAttr("labels", &labels));
+  const size_t arrow = labels.find("->");
+  if (arrow == std::string::npos) {
+    return errors::InvalidArgument("labels: got ", labels,
+                                   ", wanted for example ath,ash->ats");
+  }
+  c->set_output(
+      0, PartialTensorShape({static_cast<int64_t>(labels.size() - arrow - 2)}));
+  return OkStatus();
+}
+
 Status FusedLstmShape(InferenceContext* c) {
   int64_t steps;
   HR_RETURN_IF_ERROR(c->GetAttr("num_steps", &steps));
@@ -179,23 +192,41 @@ REGISTER_OP("_FusedLayerNorm")
     .Attr("has_offset: bool")
     .KeepsShape();
 
-// softmax(query key^T * scale + mask) value; attention_labels.h says what
+// softmax(mask(query key^T * scale)) value; attention_labels.h says what
 // "labels" and "scores" are. "repeats": batch dims of size 1 are repeated.
-// "args": the mask, whose dims are the last ones of the scores.
+// "steps" mask the scores x, one after another, each with the next of "args",
+// whose dims are the last ones of the scores and are repeated:
+//
+//   add, sub, mul, div   x + a, x - a, x * a, x / a
+//   where, where_not     x where a condition, the first of two args, is true or
+//                        false, the second elsewhere
+//   select, select_not   the same; args that are no scalars have all dims
 REGISTER_OP("_FusedAttention")
     .Input("query: T")
     .Input("key: T")
     .Input("value: T")
-    .Input("args: num_args * T")
+    .Input("args: TArgs")
     .Output("output: T")
     .Attr("T: {float}")
-    .Attr("num_args: int >= 0")
+    .Attr("TArgs: list(type) >= 0 = []")
     .Attr("labels: string")
     .Attr("scores: string")
     .Attr("scale: float = 1.0")
     .Attr("repeats: bool = false")
-    .Attr("has_mask: bool = false")
+    .Attr("steps: list(string) = []")
     .SetShapeFn(shape_inference::FusedAttentionShape);
+
+// The shape of the product of two tensors whose dims are the letters of
+// "labels", as in abth,absh->abts. "repeats": sizes 1 are repeated.
+REGISTER_OP("_ProductShape")
+    .Input("x: T")
+    .Input("y: T")
+    .Output("output: out_type")
+    .Attr("T: type")
+    .Attr("labels: string")
+    .Attr("repeats: bool = false")
+    .Attr("out_type: {int32, int64} = DT_INT32")
+    .SetShapeFn(ProductShapeShape);
 
 // Steps of a basic LSTM cell: the results of each go into the next. Of the four
 // parts of the columns of w and b, gate_order tells which are the input gate,
