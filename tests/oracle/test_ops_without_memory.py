@@ -23,7 +23,7 @@ NEVER = {
     "CreateSummaryDbWriter": "refuses: there is no database",
     "LMDBReader": "refuses: there are no LMDB files",
     "PlaceholderV2": "fails if it runs, as a placeholder that is not fed",
-    **dict.fromkeys(("_FusedConv2D", "_FusedConvChain", "_FusedElementwise", "_FusedAssign",
+    **dict.fromkeys(("_FusedConv2D", "_FusedConvChain", "_FusedElementwise", "_FusedElementwiseGroup", "_FusedAssign",
                      "_FusedDepthwiseConv2dNative", "_FusedLSTM",
                      "_FusedMatMul", "_FusedBatchMatMul", "_FusedAttention", "_ProductShape", "_FusedLayerNorm",
                      "_Gelu", "_ApproximateGelu", "_Swish", "_HardSwish",

@@ -701,6 +701,17 @@ def binary(b, t):
     return b.table(ACTIVATIONS)(y) if y.dtype.is_floating and b.maybe() else y
 
 
+@construct("any", keeps=True)
+def gradient(b, t):
+    """Of smooth functions: values of the forward step are read twice."""
+    names = ["tanh", "sigmoid", "softplus", "swish", "gelu", "gelu_tanh"]
+    y = t
+    for _ in range(b.random.randint(1, 2)):
+        y = b.table({n: ACTIVATIONS[n] for n in names})(y) * (
+            t if b.maybe() else b.constant(b.array()))
+    return tf.gradients(y, t)[0]
+
+
 @construct("any", keeps=True, integers=True)
 def add_several(b, t):
     return tf.add_n([t, b.relative(t), b.relative(t)])

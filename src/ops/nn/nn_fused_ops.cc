@@ -50,6 +50,11 @@ Status FusedConvChainShape(InferenceContext* c) {
   return OkStatus();
 }
 
+Status AllLikeFirstInput(InferenceContext* c) {
+  for (int i = 0; i < c->num_outputs(); ++i) c->set_output(i, c->input(0));
+  return OkStatus();
+}
+
 Status ProductShapeShape(InferenceContext* c) {
   std::string labels;
   HR_RETURN_IF_ERROR(c->GetAttr("labels", &labels));
@@ -161,6 +166,23 @@ REGISTER_OP("_FusedElementwise")
     .Attr("ops: list(string) >= 1")
     .Attr("sides: list(int)")
     .KeepsShape();
+
+// Element-wise ops that read each other's results, in any form. Values are the
+// inputs, then the results of "ops" in their order. "operands" has two numbers
+// of values for each op, the second -1 where it has one operand; "results" says
+// which ops' results are the outputs. All have the shape of input 0. Other
+// inputs have that shape, too, or one element, or are rows (a shape that it
+// ends with) or columns (that shape, but for a last dim of 1).
+REGISTER_OP("_FusedElementwiseGroup")
+    .Input("inputs: num_inputs * T")
+    .Output("outputs: num_outputs * T")
+    .Attr("T: {float, double}")
+    .Attr("num_inputs: int >= 1")
+    .Attr("num_outputs: int >= 1")
+    .Attr("ops: list(string) >= 1")
+    .Attr("operands: list(int)")
+    .Attr("results: list(int)")
+    .SetShapeFn(AllLikeFirstInput);
 
 // Activations that graphs spell out by several ops: gelu, gelu by tanh, x
 // sigmoid(x), x relu6(x + 3) / 6, x tanh(softplus(x)).
