@@ -36,6 +36,7 @@ constexpr char kFused[] = "_FusedElementwiseGroup";
 constexpr size_t kMaxOps = 64;
 constexpr size_t kMaxInputs = 16;
 constexpr size_t kMaxMembers = 40;
+constexpr int kMaxSummands = 8;
 // Deeper values are not computed once more.
 constexpr int kMaxAgain = 4;
 // Shorter rows are not worth a call each.
@@ -194,17 +195,14 @@ class Groups {
 
   bool IsMember(const Node& n) {
     if (OpOf(n).empty() || n.attrs().Find("_kernel") != nullptr ||
-        n.num_inputs() > 4 || !n.control_inputs().empty() ||
-        !rewriter_.MayRemove(n) || EndsInUpdate(n)) {
+        n.num_inputs() > kMaxSummands || !rewriter_.MayRemove(n) ||
+        EndsInUpdate(n)) {
       return false;
     }
     const PartialTensorShape& shape = n.output_shape(0);
     if (shape.unknown_rank() || shape.dims() == 0 ||
         (shape.IsFullyDefined() && shape.num_elements() <= 1)) {
       return false;
-    }
-    for (const Edge* e : n.out_edges()) {
-      if (e->IsControlEdge()) return false;
     }
     int whole = 0;
     for (const Edge* e : n.data_inputs()) {
@@ -302,7 +300,7 @@ class Groups {
   }
 
   // Whether no path leads out of `set` and back, where every other group is
-  // one node.
+  // one node, and no node of it waits for another.
   bool IsConvex(const std::vector<Node*>& set) const {
     absl::flat_hash_set<int> in, seen;
     int first = std::numeric_limits<int>::max();
@@ -335,7 +333,14 @@ class Groups {
       }
       for (const Edge* e : n.control_inputs()) visit(*e);
     };
-    for (const Node* n : set) expand(*n);
+    for (const Node* n : set) {
+      if (absl::c_any_of(n->control_inputs(), [&](const Edge* e) {
+            return in.contains(e->src()->id());
+          })) {
+        return false;
+      }
+      expand(*n);
+    }
     while (!todo.empty()) {
       const Node& n = *todo.back();
       todo.pop_back();
@@ -431,6 +436,7 @@ class Groups {
       Add(*n, operands, p, &made);
       p->result_of[n->id()] = static_cast<int>(
           made[n->id()] - static_cast<int64_t>(p->inputs.size()));
+      // Whoever waits for a node waits for the group: it is an output.
       int readers_inside = 0;
       for (const Edge* e : n->out_edges()) {
         readers_inside += in.contains(e->dst()->id());

@@ -77,14 +77,15 @@ TEST_F(PassTest, WhatIsNoGroupStays) {
   const Endpoint o = Op("o", "Neg", {open});
   Fetch(o);
   Fetch(Op("maybe", "Add", {o, x}));
-  // Scalars; integers; targets; what waits for something.
+  // Scalars; integers; targets.
   fork("scalar", In("s", TensorShape({})));
   fork("integers", In("i", {8, 64}, DT_INT32));
   context_.targets = {"target/a", "target/b", "target/c"};
   fork("target", x);
-  const Endpoint waits = Op("waits", "Neg", {x}, {}, {x.node});
+  // A node that waits for another.
+  const Endpoint awaited = Op("awaited", "Neg", {x});
+  const Endpoint waits = Op("waits", "Mul", {awaited, x}, {}, {awaited.node});
   Fetch(waits);
-  Fetch(Op("reader", "Mul", {waits, x}));
   // A loop that needs the op's attr.
   const Endpoint leaky = Op("leaky", "LeakyRelu", {x}, {{"alpha", 0.3f}});
   Fetch(leaky);
@@ -117,6 +118,26 @@ TEST_F(PassTest, OnlyNodesThatAreDeadTogetherBecomeAGroup) {
             "c = _FusedElementwiseGroup(a, split:1)\n"
             "merge = Merge(c, e)\n"
             "fetch_merge_0 = _Retval(merge)\n");
+}
+
+TEST_F(PassTest, AGroupWaitsForWhatItsNodesWaitFor) {
+  const Endpoint x = In("x", {8, 64});
+  const Endpoint a = Op("a", "Exp", {x});
+  const Endpoint sum = Op("sum", "Softmax", {a});
+  // c waits for what a is needed for, b for something else.
+  const Endpoint b = Op("b", "Mul", {a, x}, {}, {In("y", {2}).node});
+  const Endpoint c = Op("c", "Mul", {a, b}, {}, {sum.node});
+  Fetch(Op("d", "Mul", {c, Op("e", "Neg", {c})}));
+  Fetch(sum);
+  Fetch(Op("f", "Identity", {x}, {}, {c.node}));
+  EXPECT_EQ(Run("group_elementwise"),
+            "b = _FusedElementwiseGroup(x, ^y)\n"
+            "sum = Softmax(b)\n"
+            "fetch_sum_0 = _Retval(sum)\n"
+            "d = _FusedElementwiseGroup(b, b:1, ^sum)\n"
+            "fetch_d_0 = _Retval(d:1)\n"
+            "f = Identity(x, ^d)\n"
+            "fetch_f_0 = _Retval(f)\n");
 }
 
 // Two groups that a later node joins, and rows, columns and scalars.
