@@ -6,7 +6,6 @@
 // An output may be written over an input that no later op of the block reads.
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <string>
 #include <vector>
 
@@ -66,10 +65,10 @@ class FusedElementwiseGroupOp : public OpKernel {
   }
 
  private:
-  static constexpr int64_t kBlockBytes = 2048;
-  static constexpr int64_t kMaxOps = 64;
+  static constexpr int64_t kBlockBytes = 4096;
+  static constexpr int64_t kMaxOps = 48;
   // Less work than this, in ns, runs on one thread.
-  static constexpr double kInlineNs = 20000;
+  static constexpr double kInlineNs = 60000;
 
   enum class Kind { kWhole, kScalar, kRow, kColumn };
   struct Operand {
@@ -265,7 +264,18 @@ class FusedElementwiseGroupOp : public OpKernel {
                                    : LoopShape::kSecondScalar,
                        state);
     }
-    for (int64_t i = count; i < n; ++i) std::memcpy(y + i * size_, y, size_);
+    if (count == n) return;
+    if (size_ == sizeof(float)) {
+      Repeat<float>(y, n);
+    } else {
+      Repeat<double>(y, n);
+    }
+  }
+
+  template <typename T>
+  static void Repeat(char* y, int64_t n) {
+    T* const to = reinterpret_cast<T*>(y);
+    std::fill_n(to, n, *to);
   }
 
   Status Error() const {

@@ -93,15 +93,15 @@ TEST(FusedElementwiseGroup, SameBitsAsTheOpsOneByOne) {
 // too early.
 TEST(FusedElementwiseGroup, ManyValuesLiveAtOnce) {
   Group g;
-  for (int64_t i = 0; i < 32; ++i) {
+  for (int64_t i = 0; i < 24; ++i) {
     g.ops.push_back("Add");
     g.operands.insert(g.operands.end(), {i, 0});  // the value before + x
   }
-  for (int64_t i = 0; i < 31; ++i) {
+  for (int64_t i = 0; i < 23; ++i) {
     g.ops.push_back("Mul");
-    g.operands.insert(g.operands.end(), {32 - i, i == 0 ? 1 : 32 + i});
+    g.operands.insert(g.operands.end(), {24 - i, i == 0 ? 1 : 24 + i});
   }
-  g.results = {62};
+  g.results = {46};
   ExpectSameAsOneByOne<float>(g, {Values<float>(TensorShape({3, 700}), 0)});
 }
 
@@ -125,9 +125,9 @@ TEST(FusedElementwiseGroup, RefusesWhatIsNoGroup) {
        "inputs[1] must have one element, or be a row or a column"},
       {{{"Add"}, {0, 1}, {0}}, {shape, TensorShape({3, 1})}, "inputs[1] must"},
       {{{"Add"}, {0, 1}, {0}}, {shape, TensorShape({1, 1, 1})}, "inputs[1]"},
-      {{std::vector<std::string>(65, "Neg"), std::vector<int64_t>(130, 0), {0}},
+      {{std::vector<std::string>(49, "Neg"), std::vector<int64_t>(98, 0), {0}},
        {shape},
-       "wanted 1 to 64"},
+       "wanted 1 to 48"},
   };
   for (const auto& c : cases) {
     OpTester t("_FusedElementwiseGroup");

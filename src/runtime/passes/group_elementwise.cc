@@ -33,7 +33,7 @@ namespace {
 
 constexpr char kFused[] = "_FusedElementwiseGroup";
 // As many ops as the kernel takes, and fewer inputs than would fill a cache.
-constexpr size_t kMaxOps = 64;
+constexpr size_t kMaxOps = 48;
 constexpr size_t kMaxInputs = 16;
 constexpr size_t kMaxMembers = 40;
 constexpr int kMaxSummands = 8;
