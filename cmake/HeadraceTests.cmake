@@ -15,7 +15,7 @@ set(HEADRACE_BELOW_graph base framework ops graph)
 set(HEADRACE_BELOW_gradients base framework ops graph gradients)
 set(HEADRACE_BELOW_runtime base framework ops graph gradients device runtime)
 
-set(fusion_tests "/passes/(fold|fuse|sum|lower|quantize)_[a-z_]*_test\\.cc$")
+set(fusion_tests "/passes/(fold|fuse|group|sum|lower|quantize)_[a-z_]*_test\\.cc$")
 
 foreach(layer ${HEADRACE_LAYERS} fusion cc distributed gpu cuda)
   if(layer STREQUAL "gpu")

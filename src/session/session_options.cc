@@ -167,7 +167,7 @@ Status SessionOptions::FromConfig(const pb::ConfigProto& config,
          {"sum_products", "fold_transpose", "fold_tensordot", "fold_dilation",
           "fold_pad", "fold_batch_norm", "fuse_layer_norm", "fuse_activation",
           "fuse_attention", "fuse_conv", "fuse_conv_chain", "fuse_lstm",
-          "fuse_matmul", "fuse_elementwise"}) {
+          "fuse_matmul", "group_elementwise", "fuse_elementwise"}) {
       o.disabled_passes.insert(name);
     }
   }

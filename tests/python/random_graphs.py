@@ -86,6 +86,36 @@ UNCHANGED = {
 
 
 
+def causal(scores):
+    """1 where a key is not after the query."""
+    sizes = [tf.shape(scores)[i] for i in (1, 2)]
+    seen = tf.range(sizes[0])[:, None] >= tf.range(sizes[1])
+    return tf.reshape(tf.cast(seen, scores.dtype), [1, *sizes])
+
+
+def some_keys(scores):
+    """True for the first key, and for some of the others."""
+    return tf.equal(tf.range(tf.shape(scores)[2]) % 3, 0)
+
+
+# Of the scores of a batch of queries with keys.
+MASKS = {
+    "added": lambda s: s + (1. - tf.cast(some_keys(s), s.dtype)) * -1e4,
+    "weighted": lambda s: s * causal(s) - 1e4 * (1. - causal(s)),
+    "band": lambda s: s - 1e4 * (1. - tf.matrix_band_part(
+        tf.ones_like(s), -1, 0)),
+    "where": lambda s: tf.where(tf.matrix_band_part(tf.ones(
+        tf.shape(s), s.dtype), -1, 0) > 0., s, tf.ones_like(s) * -1e4),
+    "where_not": lambda s: tf.where(
+        tf.equal(tf.zeros(tf.shape(s), s.dtype) + causal(s), 0.),
+        tf.fill(tf.shape(s), tf.constant(-1e4, s.dtype)), s),
+    "where_repeated": lambda s: tf.where_v2(some_keys(s), s, tf.constant(
+        -1e4, s.dtype)),
+    "scaled": lambda s: (s + causal(s)) * .5,
+    "divided": lambda s: s / tf.cast(tf.shape(s)[0] + 1, s.dtype),
+}
+
+
 class Construct(typing.NamedTuple):
     function: typing.Callable  # of a Builder and a tensor, to one or a list
     takes: str  # "images" (rank 4), "rows" (rank 2) or "any" of the two
@@ -671,6 +701,17 @@ def binary(b, t):
     return b.table(ACTIVATIONS)(y) if y.dtype.is_floating and b.maybe() else y
 
 
+@construct("any", keeps=True)
+def gradient(b, t):
+    """Of smooth functions: values of the forward step are read twice."""
+    names = ["tanh", "sigmoid", "softplus", "swish", "gelu", "gelu_tanh"]
+    y = t
+    for _ in range(b.random.randint(1, 2)):
+        y = b.table({n: ACTIVATIONS[n] for n in names})(y) * (
+            t if b.maybe() else b.constant(b.array()))
+    return tf.gradients(y, t)[0]
+
+
 @construct("any", keeps=True, integers=True)
 def add_several(b, t):
     return tf.add_n([t, b.relative(t), b.relative(t)])
@@ -756,6 +797,8 @@ def attention(b, t):
     scores = b.product(scores) * size ** -.5
     if b.maybe(.3):
         scores = tf.minimum(scores, 5.) + b.constant(b.array(1, 1))
+    for _ in range(b.choice([0, 0, 1, 1, 2])):
+        scores = b.table(MASKS)(scores)
     share = tf.nn.softmax(scores)
     if b.maybe(.1):
         value += tf.reduce_max(share, [2], keepdims=True)[:, :1]

@@ -155,7 +155,8 @@ def test_activations_of_which_a_part_is_wanted_stay():
         for fetches in ([y, gate], [y, tf.reduce_sum(gate)]):
             got, ops = run(fetches, {x: values})
             want, _ = run(fetches, {x: values}, plain=True)
-            assert "_Swish" not in ops and "Sigmoid" in ops
+            assert "_Swish" not in ops
+            assert {"Sigmoid", "_FusedElementwiseGroup"} & set(ops)
             for g, w in zip(got, want):
                 close(g, w, 1e-6)
         # It is fed: what is before it does not count.
@@ -374,6 +375,14 @@ def compare_attention(build, arrays, declared=None, mask_values=None,
     return got
 
 
+def of_itself(scores):
+    return tf.matmul(tf.nn.softmax(scores), scores)
+
+
+def twice(scores):
+    return scores + scores
+
+
 # Shorter and longer than the blocks of queries (64) and keys (256).
 @pytest.mark.parametrize("queries,keys", [
     (1, 1), (5, 7), (64, 64), (70, 256), (3, 257), (130, 1100), (1, 600),
@@ -399,6 +408,127 @@ def test_attention_with_a_mask(scale, mask):
     added = np.asarray(added, np.float32)
     compare_attention(lambda q, k, v, m: attend(q, k, v, scale, m),
                       [q, k, v, added])
+
+
+def causal(shape):
+    """True where a key is not after the query; the last query sees all keys."""
+    queries, keys = shape[-2], shape[-1]
+    return tf.range(queries)[:, None] >= tf.range(keys) - keys + queries
+
+
+# Of scores [2, 3, 9, 20] and m, which is 1 where a key [2, 1, 1, 20] counts.
+MASKS = {
+    "bert": lambda s, m: s + (1. - m) * -10000.,
+    "bert_first": lambda s, m: (1. - m) * -10000. + s,
+    "gpt2": lambda s, m: gpt2_mask(s),
+    "subtracted": lambda s, m: s - 65500. * (1. - m),
+    "scaled_after": lambda s, m: (s + (1. - m) * -1e9) * .125,
+    "divided_after": lambda s, m: (s - m) / 3.,
+    "weighted": lambda s, m: s * m - 1e9 * (1. - m),
+    "two": lambda s, m: s * .5 + tf.reshape(tf.range(60.), [3, 1, 20]) + (
+        1. - m) * -1e9,
+    "where_v2": lambda s, m: tf.where_v2(m > 0., s * .3, -1e9),
+    "where_v2_not": lambda s, m: tf.where_v2(tf.equal(m, 0.), -1e9, s),
+    "where_infinite": lambda s, m: tf.where_v2(m > 0., s, -np.inf),
+    "where_rows": lambda s, m: tf.where_v2(
+        tf.reshape(tf.range(20.), [20]) > 4., s, m * 2.),
+    "where": lambda s, m: tf.where(
+        tf.tile(m, [1, 3, tf.shape(s)[2], 1]) > 0., s,
+        tf.ones_like(s) * -1e9),
+    "where_not": lambda s, m: tf.where(
+        tf.equal(tf.zeros(tf.shape(s)) + m, 0.), tf.fill(tf.shape(s), -1e9), s),
+    "where_tensor": lambda s, m: tf.where(
+        tf.broadcast_to(m > 0., tf.shape(s)), s,
+        tf.zeros([2, 3, 9, 20]) - m),
+    "where_scalar": lambda s, m: tf.where(
+        m[0, 0, 0, 1] > -1., s, tf.zeros_like(s)),
+    "causal_where": lambda s, m: tf.where_v2(
+        causal(tf.shape(s)), s * .7, -1e10),
+    "band": lambda s, m: s + (1. - tf.matrix_band_part(
+        tf.ones(tf.shape(s)[2:]), -1, 0)) * -1e9,
+    "band_and_keys": lambda s, m: s + tf.minimum(
+        (m - 1.) * 1e9, (tf.matrix_band_part(
+            tf.ones([tf.shape(s)[-2], tf.shape(s)[-1]]), -1, 0) - 1.) * 1e9),
+    "root_of_size": lambda s, m: s / tf.sqrt(tf.cast(
+        tf.shape(m)[1] + 7, tf.float32)) + m,
+}
+
+
+def gpt2_mask(s):
+    b = tf.cast(causal(tf.shape(s)), s.dtype)
+    b = tf.reshape(b, [1, 1, *(tf.shape(b)[i] for i in range(2))])
+    return s * b - tf.cast(1e10, s.dtype) * (1 - b)
+
+
+@pytest.mark.parametrize("is_open", [False, True])
+@pytest.mark.parametrize("how", ["matmul", "einsum"])
+@pytest.mark.parametrize("mask", MASKS)
+def test_attention_with_masks_as_networks_spell_them(mask, how, is_open):
+    q, k, v = randoms([2, 3, 9, 8], [2, 3, 20, 8], [2, 3, 20, 5])
+    m = (rng.rand(2, 1, 1, 20) < .7).astype(np.float32)
+
+    def build(q, k, v, m):
+        if how == "einsum":
+            scores = tf.raw_ops.Einsum(inputs=[q, k],
+                                       equation="abth,absh->abts")
+        else:
+            scores = tf.matmul(q, k, transpose_b=True)
+        share = tf.nn.softmax(MASKS[mask](scores, m))
+        if how == "einsum":
+            return tf.raw_ops.Einsum(inputs=[share, v],
+                                     equation="abts,absd->abtd")
+        return tf.matmul(share, v)
+
+    with tf.Graph().as_default():
+        arrays = [q, k, v, m]
+        places = [tf.placeholder(tf.float32, [None] * 3 + [a.shape[3]]
+                                 if is_open and how == "matmul" else
+                                 [None, *a.shape[1:]] if is_open else a.shape)
+                  for a in arrays]
+        y = build(*places)
+        feeds = dict(zip(places, arrays))
+        got, ops = run(y, feeds)
+        want, _ = run(y, feeds, plain=True)
+    assert ops.count("_FusedAttention") == 1, ops
+    assert not {"Softmax", "BatchMatMul", "BatchMatMulV2", "Einsum", "Select",
+                "SelectV2"} & set(ops), ops
+    close(got, want, 3e-6)
+
+
+def test_attention_with_a_scale_before_and_a_softmax_spelled_out():
+    def build(q, k, v):
+        scores = tf.matmul(.5 * q, k / 2., transpose_b=True)
+        scores = gpt2_mask(scores)
+        e = tf.exp(scores - tf.reduce_max(scores, -1, keepdims=True))
+        return tf.matmul(e / tf.reduce_sum(e, -1, keepdims=True), v)
+
+    got = compare_attention(
+        build, randoms([2, 3, 9, 8], [2, 3, 9, 8], [2, 3, 9, 5]))
+    # The first query sees the first key alone.
+    assert np.isfinite(got).all()
+
+
+@pytest.mark.parametrize("shapes", [
+    ([2, 9, 8], [2, 20, 8], [2, 20, 5], [2, 9, 20]),
+    ([2, 9, 8], [2, 20, 8], [2, 20, 5], [2, 9, 19]),
+    ([2, 9, 8], [2, 20, 8], [2, 20, 5], [2, 1, 20]),
+    ([2, 9, 8], [2, 20, 8], [2, 20, 5], [1, 9, 20])])
+def test_select_repeats_no_condition_in_attention_either(shapes):
+    with tf.Graph().as_default():
+        places = [tf.placeholder(tf.float32, [None] * 3) for _ in range(4)]
+        q, k, v, m = places
+        s = tf.matmul(q, k, transpose_b=True)
+        y = tf.matmul(tf.nn.softmax(tf.where(
+            m > 0., s, tf.fill(tf.shape(s), -1e9))), v)
+        feeds = dict(zip(places, randoms(*shapes)))
+        if shapes[3] == [2, 9, 20]:
+            got, ops = run(y, feeds)
+            assert "_FusedAttention" in ops, ops
+            close(got, run(y, feeds, plain=True)[0], 3e-6)
+            return
+        for plain in (False, True):
+            with pytest.raises(tf.errors.InvalidArgumentError):
+                run(y, feeds, plain=plain)
 
 
 def test_attention_of_transposed_operands():
@@ -486,6 +616,10 @@ def test_attention_to_nothing_and_to_infinity():
                                       for t in (q, k, v)))),
     ("twice", lambda q, k, v: tf.matmul(*[tf.nn.softmax(tf.matmul(
         q, k, transpose_b=True))] * 2)),
+    ("scores as values", lambda q, k, v: of_itself(
+        tf.matmul(q, k, transpose_b=True))),
+    ("scores as a mask", lambda q, k, v: tf.matmul(
+        tf.nn.softmax(twice(tf.matmul(q, k, transpose_b=True))), v)),
 ])
 def test_what_is_no_attention_stays(name, build):
     with tf.Graph().as_default():

@@ -52,8 +52,15 @@ struct ReciprocalGradFn {
   }
 };
 
+// Their operands have one shape. Groups of element-wise ops find the loops.
+template <typename Fn>
+struct NamedGrad : elementwise_internal::Binary<Fn, true> {
+  static constexpr bool kIsNamed = true;
+};
 #define HR_REGISTER_GRAD(NAME, FN) \
-  HR_REGISTER_BINARY_SAME_SHAPE(NAME, FN, HR_TYPES_FLOAT, HR_TYPES_COMPLEX)
+  HR_REGISTER_ELEMENTWISE(         \
+      __COUNTER__, NAME, #FN,      \
+      Table<1, NamedGrad<FN>, HR_TYPES_FLOAT, HR_TYPES_COMPLEX>)
 HR_REGISTER_GRAD("SigmoidGrad", SigmoidGradFn);
 HR_REGISTER_GRAD("TanhGrad", TanhGradFn);
 HR_REGISTER_GRAD("SqrtGrad", SqrtGradFn);

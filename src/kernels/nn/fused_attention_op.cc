@@ -1,6 +1,7 @@
-// _FusedAttention: softmax(query key^T * scale + mask) value, for each element
+// _FusedAttention: softmax(mask(query key^T * scale)) value, for each element
 // of the batch dims. Attrs say which dim of an operand is which
-// (framework/shape_fns/attention_labels.h), so nothing is transposed.
+// (framework/shape_fns/attention_labels.h), so nothing is transposed, and which
+// steps mask the scores.
 //
 // Scores exist for a block of queries and keys only. For the queries of a block
 // the maximum, the sum of exponentials and the weighted values of the keys so
@@ -44,16 +45,26 @@ class FusedAttentionOp : public OpKernel {
  public:
   explicit FusedAttentionOp(OpKernelConstruction* ctx) : OpKernel(ctx) {
     std::string labels, scores;
-    bool has_mask = false;
+    std::vector<std::string> steps;
     OP_REQUIRES_OK(ctx, ctx->GetAttr("labels", &labels));
     OP_REQUIRES_OK(ctx, ctx->GetAttr("scores", &scores));
     OP_REQUIRES_OK(ctx, ctx->GetAttr("scale", &scale_));
     OP_REQUIRES_OK(ctx, ctx->GetAttr("repeats", &repeats_));
-    OP_REQUIRES_OK(ctx, ctx->GetAttr("has_mask", &has_mask));
+    OP_REQUIRES_OK(ctx, ctx->GetAttr("steps", &steps));
     OP_REQUIRES_OK(ctx, AttentionLabels::Parse(labels, scores, &labels_));
-    OP_REQUIRES(ctx, num_inputs() == (has_mask ? 4 : 3),
-                errors::InvalidArgument("has_mask wants ", has_mask ? 1 : 0,
-                                        " masks, got ", num_inputs() - 3));
+    std::vector<DataType> wanted, got;
+    for (const std::string& name : steps) {
+      StepKind kind;
+      OP_REQUIRES_OK(ctx, ReadStep(name, &kind));
+      if (kind.op == StepOp::kWhere) wanted.push_back(DT_BOOL);
+      wanted.push_back(DT_FLOAT);
+      steps_.push_back(kind);
+    }
+    for (int i = 3; i < num_inputs(); ++i) got.push_back(input_type(i));
+    OP_REQUIRES(ctx, got == wanted,
+                errors::InvalidArgument("args: steps want ",
+                                        DataTypeSliceString(wanted), ", got ",
+                                        DataTypeSliceString(got)));
   }
 
   void Compute(OpKernelContext* ctx) override {
@@ -78,11 +89,16 @@ class FusedAttentionOp : public OpKernel {
     p.k = ctx->input(1).data<float>();
     p.v = ctx->input(2).data<float>();
     p.out = output->data<float>();
-    if (num_inputs() > 3) {
-      const TensorShape& mask = ctx->input(3).shape();
-      p.mask = StridesOf(
-          labels_.scores.substr(labels_.scores.size() - mask.dims()), mask, z);
-      p.m = ctx->input(3).data<float>();
+    int input = 3;
+    for (const StepKind& kind : steps_) {
+      Step step = {.kind = kind};
+      if (kind.op == StepOp::kWhere) {
+        step.condition = StridesOfMask(ctx->input(input).shape(), z);
+        step.c = ctx->input(input++).data<bool>();
+      }
+      step.value = StridesOfMask(ctx->input(input).shape(), z);
+      step.v = ctx->input(input++).data<float>();
+      p.steps.push_back(std::move(step));
     }
     const int64_t rows = std::min(z.t, kRows), keys = std::min(z.s, kKeys);
     const int64_t blocks = (z.t + rows - 1) / rows;
@@ -114,13 +130,53 @@ class FusedAttentionOp : public OpKernel {
     int64_t batch = 1, t = 0, s = 0, h = 0, d = 0;
     std::vector<int64_t> batch_dims;
   };
+  // What a step makes of a score. kWhere: the score where the condition is
+  // `keeps_where`, else the value.
+  enum class StepOp { kAdd, kSub, kMul, kDiv, kWhere };
+  struct StepKind {
+    StepOp op = StepOp::kAdd;
+    bool keeps_where = true;
+    bool is_strict = false;  // only scalars are repeated
+  };
+  struct Step {
+    StepKind kind;
+    Strides condition, value;
+    const bool* c = nullptr;
+    const float* v = nullptr;
+  };
   struct Problem {
     Sizes z;
-    Strides query, key, value, mask, result;
-    const float *q = nullptr, *k = nullptr, *v = nullptr, *m = nullptr;
+    Strides query, key, value, result;
+    const float *q = nullptr, *k = nullptr, *v = nullptr;
+    std::vector<Step> steps;
     float* out = nullptr;
     float scale = 1;
   };
+
+  static Status ReadStep(const std::string& name, StepKind* kind) {
+    static constexpr struct {
+      const char* name;
+      StepKind kind;
+    } kSteps[] = {
+        {"add", {StepOp::kAdd}},
+        {"sub", {StepOp::kSub}},
+        {"mul", {StepOp::kMul}},
+        {"div", {StepOp::kDiv}},
+        {"where", {StepOp::kWhere, true}},
+        {"where_not", {StepOp::kWhere, false}},
+        {"select", {StepOp::kWhere, true, true}},
+        {"select_not", {StepOp::kWhere, false, true}},
+    };
+    for (const auto& step : kSteps) {
+      if (name == step.name) {
+        *kind = step.kind;
+        return OkStatus();
+      }
+    }
+    return errors::InvalidArgument(
+        "steps: got ", name,
+        ", wanted add, sub, mul, div, where, where_not, select or select_not");
+  }
 
   static int Index(char label) { return label - 'a'; }
   static bool IsBatch(char c) {
@@ -133,30 +189,31 @@ class FusedAttentionOp : public OpKernel {
     std::fill(std::begin(z->of), std::end(z->of), 1);
     bool seen[26] = {};
     const std::string* operands[] = {&labels_.query, &labels_.key,
-                                     &labels_.value, &labels_.scores};
-    for (int i = 0; i < num_inputs(); ++i) {
-      const TensorShape& shape = ctx->input(i).shape();
-      const int rank = static_cast<int>(operands[i]->size());
-      if (i < 3 ? shape.dims() != rank : shape.dims() > rank) {
-        return errors::InvalidArgument(InputName(i), " must have ",
-                                       i < 3 ? "" : "at most ", rank,
-                                       " dims, got ", shape.DebugString());
-      }
-      for (int d = 0; d < shape.dims(); ++d) {
-        const char label = (*operands[i])[rank - shape.dims() + d];
-        int64_t& size = z->of[Index(label)];
-        const bool may_differ = repeats_ || i == 3 || !seen[Index(label)];
-        if (size == 1 && may_differ) size = shape.dim_size(d);
-        if (shape.dim_size(d) != size &&
-            (shape.dim_size(d) != 1 || !may_differ)) {
-          return errors::InvalidArgument(
-              InputName(i), ": dim ", d, " must have size ",
-              may_differ ? "1 or " : "", size, ", as another input has, got ",
-              shape.DebugString());
+                                     &labels_.value};
+    const auto measure = [&](int i) {
+      return MeasureInput(*operands[i], ctx->input(i).shape(), InputName(i),
+                          repeats_, seen, z);
+    };
+    HR_RETURN_IF_ERROR(measure(0));
+    HR_RETURN_IF_ERROR(measure(1));
+    int input = 3;
+    for (const StepKind& step : steps_) {
+      for (int i = 0; i < (step.op == StepOp::kWhere ? 2 : 1); ++i) {
+        const TensorShape& shape = ctx->input(input++).shape();
+        const int rank = static_cast<int>(labels_.scores.size());
+        if (shape.dims() > rank ||
+            (step.is_strict && shape.dims() != 0 && shape.dims() != rank)) {
+          return errors::InvalidArgument(InputName(3), " must have ",
+                                         step.is_strict ? "0 or " : "at most ",
+                                         rank, " dims, got ",
+                                         shape.DebugString());
         }
-        seen[Index(label)] = true;
+        HR_RETURN_IF_ERROR(
+            MeasureInput(labels_.scores.substr(rank - shape.dims()), shape,
+                         InputName(3), !step.is_strict, seen, z));
       }
     }
+    HR_RETURN_IF_ERROR(measure(2));
     // Products are over all of what both have.
     const auto size = [&](int i, char label) {
       return ctx->input(i).dim_size(static_cast<int>(operands[i]->find(label)));
@@ -178,6 +235,30 @@ class FusedAttentionOp : public OpKernel {
     }
     for (const char label : labels_.scores) {
       if (IsBatch(label)) z->batch_dims.push_back(z->of[Index(label)]);
+    }
+    return OkStatus();
+  }
+
+  static Status MeasureInput(const std::string& labels,
+                             const TensorShape& shape, const char* name,
+                             bool repeats, bool* seen, Sizes* z) {
+    const int rank = static_cast<int>(labels.size());
+    if (shape.dims() != rank) {
+      return errors::InvalidArgument(name, " must have ", rank, " dims, got ",
+                                     shape.DebugString());
+    }
+    for (int d = 0; d < rank; ++d) {
+      const int at = Index(labels[d]);
+      int64_t& size = z->of[at];
+      const bool may_differ = repeats || !seen[at];
+      if (size == 1 && may_differ) size = shape.dim_size(d);
+      if (shape.dim_size(d) != size &&
+          (shape.dim_size(d) != 1 || !may_differ)) {
+        return errors::InvalidArgument(
+            name, ": dim ", d, " must have size ", may_differ ? "1 or " : "",
+            size, ", as another input has, got ", shape.DebugString());
+      }
+      seen[at] = true;
     }
     return OkStatus();
   }
@@ -207,6 +288,12 @@ class FusedAttentionOp : public OpKernel {
     return s;
   }
 
+  // Of what has the last dims of the scores.
+  Strides StridesOfMask(const TensorShape& shape, const Sizes& z) const {
+    return StridesOf(
+        labels_.scores.substr(labels_.scores.size() - shape.dims()), shape, z);
+  }
+
   static int64_t Offset(const Strides& s, const Sizes& z, int64_t element) {
     if (s.batch.empty()) return 0;
     int64_t offset = 0;
@@ -226,9 +313,6 @@ class FusedAttentionOp : public OpKernel {
         p.q + Offset(p.query, z, element) + first * p.query.t;
     const float* const k = p.k + Offset(p.key, z, element);
     const float* const v = p.v + Offset(p.value, z, element);
-    const float* const mask =
-        p.m == nullptr ? nullptr
-                       : p.m + Offset(p.mask, z, element) + first * p.mask.t;
     float* const out =
         p.out + Offset(p.result, z, element) + first * p.result.t;
     float* const scores = scratch;
@@ -252,12 +336,7 @@ class FusedAttentionOp : public OpKernel {
       qk.b = k + key * p.key.s;
       Gemm<float>(nullptr, qk);
       RunSimd([&] {
-        for (int64_t i = 0; i < rows; ++i) {
-          Scale(
-              p.scale,
-              mask == nullptr ? nullptr : mask + i * p.mask.t + key * p.mask.s,
-              p.mask.s, n, scores + i * keys);
-        }
+        Mask(p, element, first, rows, key, n, keys, scores);
         Exponentiate(scores, n, keys, rows, key == 0, out, p.result.t, z.d,
                      most, sums);
       });
@@ -276,19 +355,92 @@ class FusedAttentionOp : public OpKernel {
     });
   }
 
-  static inline void Scale(float scale, const float* mask, int64_t step,
-                           int64_t n, float* row) {
-    if (mask == nullptr) {
-      if (scale == 1.0f) return;
+  // Scales and masks scores of `rows` queries from the `first` on with n keys
+  // from `key` on.
+  static inline void Mask(const Problem& p, int64_t element, int64_t first,
+                          int64_t rows, int64_t key, int64_t n, int64_t step,
+                          float* scores) {
+    const bool adds = !p.steps.empty() && p.steps[0].kind.op == StepOp::kAdd;
+    if (!adds && p.scale != 1.0f) {
+      const float scale = p.scale;
+      for (int64_t i = 0; i < rows; ++i) {
+        float* const row = scores + i * step;
 #pragma GCC ivdep
-      for (int64_t j = 0; j < n; ++j) row[j] *= scale;
-    } else if (step == 0) {
-      const float added = *mask;
+        for (int64_t j = 0; j < n; ++j) row[j] *= scale;
+      }
+    }
+    for (size_t k = 0; k < p.steps.size(); ++k) {
+      const Step& s = p.steps[k];
+      const auto at = [&](const Strides& strides) {
+        return Offset(strides, p.z, element) + first * strides.t +
+               key * strides.s;
+      };
+      const float* const value = s.v + at(s.value);
+      const bool* const condition =
+          s.c == nullptr ? nullptr : s.c + at(s.condition);
+      for (int64_t i = 0; i < rows; ++i) {
+        float* const row = scores + i * step;
+        const float* const v = value + i * s.value.t;
+        const int64_t v_step = s.value.s;
+        switch (s.kind.op) {
+          case StepOp::kAdd: {
+            const float scale = k == 0 ? p.scale : 1.0f;
+            Combine(row, n, v, v_step,
+                    [scale](float x, float y) { return x * scale + y; });
+            break;
+          }
+          case StepOp::kSub:
+            Combine(row, n, v, v_step, [](float x, float y) { return x - y; });
+            break;
+          case StepOp::kMul:
+            Combine(row, n, v, v_step, [](float x, float y) { return x * y; });
+            break;
+          case StepOp::kDiv:
+            Combine(row, n, v, v_step, [](float x, float y) { return x / y; });
+            break;
+          case StepOp::kWhere:
+            Choose(row, n, condition + i * s.condition.t, s.condition.s,
+                   s.kind.keeps_where, v, v_step);
+            break;
+        }
+      }
+    }
+  }
+
+  // A step of an operand along a row is 1, or 0 where it is repeated.
+  template <typename F>
+  static inline void Combine(float* row, int64_t n, const float* value,
+                             int64_t step, const F& f) {
+    if (step == 0) {
+      const float y = *value;
 #pragma GCC ivdep
-      for (int64_t j = 0; j < n; ++j) row[j] = row[j] * scale + added;
+      for (int64_t j = 0; j < n; ++j) row[j] = f(row[j], y);
     } else {
 #pragma GCC ivdep
-      for (int64_t j = 0; j < n; ++j) row[j] = row[j] * scale + mask[j];
+      for (int64_t j = 0; j < n; ++j) row[j] = f(row[j], value[j]);
+    }
+  }
+
+  static inline void Choose(float* row, int64_t n, const bool* condition,
+                            int64_t condition_step, bool keeps_where,
+                            const float* value, int64_t step) {
+    if (condition_step == 0) {
+      if (*condition == keeps_where) return;
+      Combine(row, n, value, step, [](float, float y) { return y; });
+      return;
+    }
+    // As numbers, which are compared in vectors.
+    const auto* const c = reinterpret_cast<const uint8_t*>(condition);
+    const int kept = keeps_where ? 1 : 0;
+    if (step == 0) {
+      const float y = *value;
+#pragma GCC ivdep
+      for (int64_t j = 0; j < n; ++j) row[j] = c[j] == kept ? row[j] : y;
+    } else {
+#pragma GCC ivdep
+      for (int64_t j = 0; j < n; ++j) {
+        row[j] = c[j] == kept ? row[j] : value[j];
+      }
     }
   }
 
@@ -334,6 +486,7 @@ class FusedAttentionOp : public OpKernel {
   }
 
   AttentionLabels labels_;
+  std::vector<StepKind> steps_;
   float scale_ = 1;
   bool repeats_ = false;
 };

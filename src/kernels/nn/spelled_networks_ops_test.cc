@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_join.h"
 #include "framework/kernel/op_tester.h"
 
 namespace headrace {
@@ -180,8 +181,8 @@ TEST(FusedAttention, AgreesWithItsDefinition) {
     t.Attr("labels", "ath,ash,asd->atd")
         .Attr("scores", "ats")
         .Attr("scale", 0.5f)
-        .Attr("has_mask", true)
-        .Attr("num_args", int64_t{1});
+        .Attr("steps", std::vector<std::string>{"add"})
+        .Attr("TArgs", std::vector<DataType>{DT_FLOAT});
     for (const Tensor& in : {q, k, v, m}) t.Input(in);
     ASSERT_EQ(t.Run(), OkStatus());
     ASSERT_EQ(t.Output(0).shape(), TensorShape({batch, t_size, d}));
@@ -206,6 +207,140 @@ TEST(FusedAttention, AgreesWithItsDefinition) {
                       want[c], 2e-5);
         }
       }
+    }
+  }
+}
+
+// Scores of a query with keys that are 0, so that the steps alone count, and
+// values that say which score is the largest.
+TEST(FusedAttention, MasksByStepsInTheirOrder) {
+  const int64_t n = 300;
+  Tensor values(DT_FLOAT, TensorShape({n, 1}));
+  Tensor add(DT_FLOAT, TensorShape({n})), odd(DT_BOOL, TensorShape({1, n}));
+  for (int64_t i = 0; i < n; ++i) {
+    values.data<float>()[i] = static_cast<float>(i);
+    add.data<float>()[i] = static_cast<float>(i);
+    odd.data<bool>()[i] = i % 2 == 1;
+  }
+  const Tensor minus = Tensor::Scalar<float>(-1e9f),
+               two = Tensor::Scalar<float>(2),
+               half = Tensor::Scalar<float>(0.5f),
+               no = Tensor::Scalar<bool>(false);
+  Tensor all(DT_FLOAT, TensorShape({1, n}));
+  std::fill_n(all.data<float>(), n, -1e9f);
+  const struct {
+    std::vector<std::string> steps;
+    std::vector<Tensor> args;
+    float want;
+  } cases[] = {
+      {{"add", "mul"}, {add, two}, 299},
+      {{"sub", "mul"}, {add, two}, 0},
+      {{"add", "mul"}, {add, minus}, 0},
+      {{"add", "div"}, {add, half}, 299},
+      {{"add", "div", "where_not"}, {add, half, odd, minus}, 298},
+      {{"add", "mul", "where"}, {add, two, odd, minus}, 299},
+      {{"add", "mul", "select_not"}, {add, two, odd, all}, 298},
+      {{"add", "mul", "select"}, {add, two, odd, minus}, 299},
+      {{"add", "mul", "where_not", "where"},
+       {add, two, odd, minus, odd, all},
+       149.5f},
+      {{"add", "mul", "where_not"}, {add, two, no, minus}, 299},
+      {{"add", "mul", "where"}, {add, two, no, minus}, 149.5f},
+  };
+  for (const auto& c : cases) {
+    std::vector<DataType> types;
+    for (const Tensor& arg : c.args) types.push_back(arg.dtype());
+    OpTester t("_FusedAttention");
+    t.Attr("labels", "th,sh,sd->td")
+        .Attr("scores", "ts")
+        .Attr("steps", c.steps)
+        .Attr("TArgs", types);
+    t.Input(Floats(TensorShape({1, 4}), 0));
+    t.Input(Floats(TensorShape({n, 4}), 0, 0));
+    t.Input(values);
+    for (const Tensor& arg : c.args) t.Input(arg);
+    ASSERT_EQ(t.Run(), OkStatus());
+    // Scores are 2 apart, but those of the other sort of steps.
+    EXPECT_NEAR(t.Output(0).data<float>()[0], c.want, 0.5)
+        << absl::StrJoin(c.steps, " ");
+  }
+}
+
+TEST(FusedAttention, RefusesStepsThatDoNotFit) {
+  const Tensor scalar = Tensor::Scalar<float>(1),
+               yes = Tensor::Scalar<bool>(true),
+               row(DT_FLOAT, TensorShape({4})),
+               column(DT_BOOL, TensorShape({2, 1}));
+  const struct {
+    std::vector<std::string> steps;
+    std::vector<Tensor> args;
+    const char* message;
+  } cases[] = {
+      {{"plus"}, {scalar}, "steps: got plus, wanted add, "},
+      {{"add"}, {}, "args: steps want [float], got []"},
+      {{"where"},
+       {scalar, scalar},
+       "steps want [bool, float], got [float, float]"},
+      {{}, {scalar}, "steps want [], got [float]"},
+      {{"select"}, {yes, row}, "mask must have 0 or 2 dims, got [4]"},
+      {{"select"}, {column, scalar}, "mask: dim 1 must have size 4"},
+  };
+  for (const auto& c : cases) {
+    std::vector<DataType> types;
+    for (const Tensor& arg : c.args) types.push_back(arg.dtype());
+    OpTester t("_FusedAttention");
+    t.Attr("labels", "th,sh,sd->td")
+        .Attr("scores", "ts")
+        .Attr("steps", c.steps)
+        .Attr("TArgs", types);
+    t.Input(Floats(TensorShape({2, 3}), 0));
+    t.Input(Floats(TensorShape({4, 3}), 0));
+    t.Input(Floats(TensorShape({4, 5}), 0));
+    for (const Tensor& arg : c.args) t.Input(arg);
+    const Status s = t.Run();
+    EXPECT_TRUE(errors::IsInvalidArgument(s)) << s;
+    EXPECT_NE(s.message().find(c.message), absl::string_view::npos)
+        << c.message << ": " << s;
+  }
+}
+
+TEST(ProductShape, IsThatOfTheProduct) {
+  const struct {
+    const char* labels;
+    bool repeats;
+    TensorShape x, y;
+    const char* want;  // the sizes, or a part of the message
+  } cases[] = {
+      {"abth,absh->abts", false, {2, 3, 4, 5}, {2, 3, 6, 5}, "2 3 4 6"},
+      {"abth,bsah->bast", true, {1, 3, 4, 5}, {3, 6, 2, 5}, "3 2 6 4"},
+      {"th,sh->st", true, {0, 5}, {1, 5}, "1 0"},
+      {"abth,absh->abts", false, {1, 3, 4, 5}, {2, 3, 6, 5}, "y: dim 0"},
+      {"abth,absh->abts", true, {2, 3, 4, 5}, {3, 3, 6, 5}, "y: dim 0"},
+      {"ath,ash->ats", true, {2, 4, 1}, {2, 6, 5}, "y: dim 2 must have size 1"},
+      {"ath,ash->ats", true, {4, 1}, {2, 6, 5}, "x must have 3 dims"},
+      {"ath,ash->atz", true, {4, 1, 1}, {2, 6, 5}, "labels: got ath,ash->atz"},
+      {"tt,sh->ts", true, {4, 1}, {6, 5}, "labels: got tt,"},
+      {"th->ts", true, {4, 1}, {6, 5}, "labels: got th->ts"},
+  };
+  for (const auto& c : cases) {
+    for (const DataType type : {DT_INT32, DT_INT64}) {
+      OpTester t("_ProductShape");
+      t.Attr("labels", c.labels).Attr("repeats", c.repeats);
+      t.Attr("out_type", type);
+      t.Input(Floats(c.x, 0)).Input(Floats(c.y, 0));
+      const Status s = t.Run();
+      if (!s.ok()) {
+        EXPECT_TRUE(errors::IsInvalidArgument(s)) << s;
+        EXPECT_NE(s.message().find(c.want), absl::string_view::npos) << s;
+        continue;
+      }
+      std::vector<int64_t> sizes;
+      const Tensor& out = t.Output(0);
+      for (int64_t i = 0; i < out.NumElements(); ++i) {
+        sizes.push_back(type == DT_INT32 ? out.data<int32_t>()[i]
+                                         : out.data<int64_t>()[i]);
+      }
+      EXPECT_EQ(absl::StrJoin(sizes, " "), c.want) << c.labels;
     }
   }
 }
@@ -253,8 +388,8 @@ TEST(FusedAttention, RefusesWhatDoesNotFit) {
     t.Attr("labels", c.labels)
         .Attr("scores", c.scores)
         .Attr("repeats", true)
-        .Attr("has_mask", shapes.size() > 3)
-        .Attr("num_args", static_cast<int64_t>(shapes.size()) - 3);
+        .Attr("steps", std::vector<std::string>(shapes.size() - 3, "add"))
+        .Attr("TArgs", std::vector<DataType>(shapes.size() - 3, DT_FLOAT));
     for (const TensorShape& s : shapes) t.Input(Floats(s, 0));
     const Status s = t.Run();
     if (c.message[0] == '\0' && c.shapes.empty()) {

@@ -50,6 +50,24 @@ Status FusedConvChainShape(InferenceContext* c) {
   return OkStatus();
 }
 
+Status AllLikeFirstInput(InferenceContext* c) {
+  for (int i = 0; i < c->num_outputs(); ++i) c->set_output(i, c->input(0));
+  return OkStatus();
+}
+
+Status ProductShapeShape(InferenceContext* c) {
+  std::string labels;
+  HR_RETURN_IF_ERROR(c->GetAttr("labels", &labels));
+  const size_t arrow = labels.find("->");
+  if (arrow == std::string::npos) {
+    return errors::InvalidArgument("labels: got ", labels,
+                                   ", wanted for example ath,ash->ats");
+  }
+  c->set_output(
+      0, PartialTensorShape({static_cast<int64_t>(labels.size() - arrow - 2)}));
+  return OkStatus();
+}
+
 Status FusedLstmShape(InferenceContext* c) {
   int64_t steps;
   HR_RETURN_IF_ERROR(c->GetAttr("num_steps", &steps));
@@ -149,6 +167,23 @@ REGISTER_OP("_FusedElementwise")
     .Attr("sides: list(int)")
     .KeepsShape();
 
+// Element-wise ops that read each other's results, in any form. Values are the
+// inputs, then the results of "ops" in their order. "operands" has two numbers
+// of values for each op, the second -1 where it has one operand; "results" says
+// which ops' results are the outputs. All have the shape of input 0. Other
+// inputs have that shape, too, or one element, or are rows (a shape that it
+// ends with) or columns (that shape, but for a last dim of 1).
+REGISTER_OP("_FusedElementwiseGroup")
+    .Input("inputs: num_inputs * T")
+    .Output("outputs: num_outputs * T")
+    .Attr("T: {float, double}")
+    .Attr("num_inputs: int >= 1")
+    .Attr("num_outputs: int >= 1")
+    .Attr("ops: list(string) >= 1")
+    .Attr("operands: list(int)")
+    .Attr("results: list(int)")
+    .SetShapeFn(AllLikeFirstInput);
+
 // Activations that graphs spell out by several ops: gelu, gelu by tanh, x
 // sigmoid(x), x relu6(x + 3) / 6, x tanh(softplus(x)).
 #define HR_REGISTER(NAME)         \
@@ -179,23 +214,41 @@ REGISTER_OP("_FusedLayerNorm")
     .Attr("has_offset: bool")
     .KeepsShape();
 
-// softmax(query key^T * scale + mask) value; attention_labels.h says what
+// softmax(mask(query key^T * scale)) value; attention_labels.h says what
 // "labels" and "scores" are. "repeats": batch dims of size 1 are repeated.
-// "args": the mask, whose dims are the last ones of the scores.
+// "steps" mask the scores x, one after another, each with the next of "args",
+// whose dims are the last ones of the scores and are repeated:
+//
+//   add, sub, mul, div   x + a, x - a, x * a, x / a
+//   where, where_not     x where a condition, the first of two args, is true or
+//                        false, the second elsewhere
+//   select, select_not   the same; args that are no scalars have all dims
 REGISTER_OP("_FusedAttention")
     .Input("query: T")
     .Input("key: T")
     .Input("value: T")
-    .Input("args: num_args * T")
+    .Input("args: TArgs")
     .Output("output: T")
     .Attr("T: {float}")
-    .Attr("num_args: int >= 0")
+    .Attr("TArgs: list(type) >= 0 = []")
     .Attr("labels: string")
     .Attr("scores: string")
     .Attr("scale: float = 1.0")
     .Attr("repeats: bool = false")
-    .Attr("has_mask: bool = false")
+    .Attr("steps: list(string) = []")
     .SetShapeFn(shape_inference::FusedAttentionShape);
+
+// The shape of the product of two tensors whose dims are the letters of
+// "labels", as in abth,absh->abts. "repeats": sizes 1 are repeated.
+REGISTER_OP("_ProductShape")
+    .Input("x: T")
+    .Input("y: T")
+    .Output("output: out_type")
+    .Attr("T: type")
+    .Attr("labels: string")
+    .Attr("repeats: bool = false")
+    .Attr("out_type: {int32, int64} = DT_INT32")
+    .SetShapeFn(ProductShapeShape);
 
 // Steps of a basic LSTM cell: the results of each go into the next. Of the four
 // parts of the columns of w and b, gate_order tells which are the input gate,

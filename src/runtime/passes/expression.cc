@@ -163,14 +163,15 @@ std::optional<Expression> Expander::ExpandNode(const Node& n) {
 }
 
 bool MayBecomeOne(Rewriter* rewriter, const std::vector<Node*>& nodes,
-                  const Node& last) {
+                  const Node& last, const std::vector<Node*>& readers) {
   return absl::c_all_of(nodes, [&](const Node* n) {
     if (!Rewriter::SamePlace(*n, last)) return false;
     if (n == &last) return rewriter->MayRemove(*n);
     return rewriter->MayRemove(*n) &&
            absl::c_all_of(n->out_edges(), [&](const Edge* e) {
              return !e->IsControlEdge() &&
-                    absl::c_linear_search(nodes, e->dst());
+                    (absl::c_linear_search(nodes, e->dst()) ||
+                     absl::c_linear_search(readers, e->dst()));
            });
   });
 }

@@ -57,10 +57,10 @@ class Expander {
   int visits_ = 0;
 };
 
-// Nobody but `nodes` reads outputs of those of `nodes` that are not `last`,
-// which no step asks for. All of them may become one node.
+// Nobody but `nodes` and `readers` reads outputs of those of `nodes` that are
+// not `last`, which no step asks for. All of them may become one node.
 bool MayBecomeOne(Rewriter* rewriter, const std::vector<Node*>& nodes,
-                  const Node& last);
+                  const Node& last, const std::vector<Node*>& readers = {});
 
 // Calls `fuse` for each node for which `is_root` is true, in topological order.
 // A call may remove any other node but a root. Errors: those of `fuse`, and

@@ -54,6 +54,8 @@ const std::vector<GraphPass>& GraphPasses() {
            true},
           {"fuse_matmul", "puts bias and activation into matrix products",
            FuseMatMul},
+          {"group_elementwise", "runs groups of element-wise nodes as one",
+           GroupElementwise, true},
           {"fuse_elementwise", "runs chains of element-wise nodes as one",
            FuseElementwise, true},
           {"prune", "removes nodes that nothing needs", PruneUnneeded},

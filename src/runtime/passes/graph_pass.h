@@ -41,8 +41,8 @@ struct GraphPass {
 // "sum_products", "fold_transpose", "fold_tensordot", "fold_dilation",
 // "fold_pad", "fold_batch_norm", "fuse_layer_norm", "fuse_activation",
 // "fuse_softmax", "fuse_attention", "fuse_conv", "fuse_conv_chain",
-// "lower_precision", "fuse_lstm", "fuse_matmul", "fuse_elementwise", "prune",
-// "order_gradients".
+// "lower_precision", "fuse_lstm", "fuse_matmul", "group_elementwise",
+// "fuse_elementwise", "prune", "order_gradients".
 const std::vector<GraphPass>& GraphPasses();
 
 // Switches off the passes that make ops for the host's memory if the device has
@@ -106,6 +106,8 @@ Status FuseConvChain(const GraphPassContext& context, Graph* graph,
                      int* changes);
 Status FuseLstm(const GraphPassContext& context, Graph* graph, int* changes);
 Status FuseMatMul(const GraphPassContext& context, Graph* graph, int* changes);
+Status GroupElementwise(const GraphPassContext& context, Graph* graph,
+                        int* changes);
 Status FuseElementwise(const GraphPassContext& context, Graph* graph,
                        int* changes);
 // Removes what neither a _Retval nor a target needs.

@@ -13,9 +13,12 @@
 // have one themselves. It may then run, and let its inputs go, before u.
 //
 // What has no effects could still fail, and somebody may wait for that: u must
-// be needed for its value as well, and what has effects itself keeps its edges.
+// be needed for its value as well, or be a float's arithmetic of known shapes,
+// which does not fail and is removed if nobody needs it then. What has effects
+// itself keeps its edges.
 #include <algorithm>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -49,6 +52,7 @@ class Orders {
     if (!AnalyzeControlFlow(*graph_, &flow).ok()) return OkStatus();
     HR_RETURN_IF_ERROR(TopologicalOrder(*graph_, &order_));
     if (!NumberBits()) return OkStatus();
+    FindWhatCannotFail();
     for (Node* n : order_) {
       if (n->traits().value_is_of_shapes) LeaveToReaders(n, changes);
     }
@@ -61,12 +65,61 @@ class Orders {
       Node* const n = *it;
       if (n->IsNoOp() && n->out_edges().empty() && rewriter_.MayRemove(*n)) {
         graph_->RemoveNode(n);
+      } else if (cannot_fail_[n->id()] && n->out_edges().empty() &&
+                 rewriter_.MayRemove(*n)) {
+        graph_->RemoveNode(n);
+        ++*changes;
       }
     }
     return OkStatus();
   }
 
  private:
+  // Arithmetic of floats and doubles whose shapes fit, as is known.
+  static bool NeverFails(const Node& n) {
+    if (n.num_outputs() != 1 || n.num_inputs() == 0 ||
+        (n.output_type(0) != DT_FLOAT && n.output_type(0) != DT_DOUBLE) ||
+        !n.output_shape(0).IsFullyDefined() ||
+        n.attrs().Find("_kernel") != nullptr) {
+      return false;
+    }
+    for (const Edge* e : n.data_inputs()) {
+      if (e == nullptr ||
+          !e->src()->output_shape(e->src_output()).IsFullyDefined()) {
+        return false;
+      }
+    }
+    const std::string& op = n.type_string();
+    const bool has_constant =
+        op == "Sum" || op == "Mean" || op == "Reshape" || op == "BroadcastTo";
+    return n.traits().elementwise != Elementwise::kNo || op == "AddN" ||
+           (has_constant && ConstantInput(n, 1) != nullptr);
+  }
+
+  // Nodes that do not fail, nor does what is there for them alone.
+  void FindWhatCannotFail() {
+    // What other nodes need for their values, whoever waits for these.
+    std::vector<bool> needed(own_.size(), false);
+    for (auto it = order_.rbegin(); it != order_.rend(); ++it) {
+      const Node& n = **it;
+      if (!needed[n.id()] && own_[n.id()] < 0 && NeverFails(n)) continue;
+      for (const Edge* e : n.data_inputs()) {
+        if (e != nullptr) needed[e->src()->id()] = true;
+      }
+    }
+    cannot_fail_.assign(own_.size(), false);
+    for (const Node* n : order_) {
+      bool good = own_[n->id()] < 0 && NeverFails(*n);
+      for (const Edge* e : n->data_inputs()) {
+        if (!good) break;
+        const Node& from = *e->src();
+        good = from.IsConstant() || from.IsArg() || from.IsPlaceholder() ||
+               needed[from.id()] || cannot_fail_[from.id()];
+      }
+      cannot_fail_[n->id()] = good;
+    }
+  }
+
   bool HasCandidates() const {
     bool found = false;
     graph_->ForEachNode([&](const Node* n) {
@@ -152,7 +205,7 @@ class Orders {
     if (alive_[n.id()] >= 0 && c != OpClass::kSwitch) {
       SetBit(set, alive_[n.id()]);
     }
-    bool safe = own_[n.id()] >= 0;
+    bool safe = own_[n.id()] >= 0 || cannot_fail_[n.id()];
     if (n.IsNoOp()) {
       safe = true;
       for (const Edge* e : n.control_inputs()) {
@@ -237,6 +290,7 @@ class Orders {
   std::vector<int> own_;      // its bit among the effects, or -1
   std::vector<int> alive_;    // its first bit of those of control flow, or -1
   std::vector<bool> safe_;    // it runs without its control edges as well
+  std::vector<bool> cannot_fail_;
   std::vector<uint64_t> sets_;
   int64_t words_ = 0, effect_words_ = 0;  // of a set; those of effects
 };

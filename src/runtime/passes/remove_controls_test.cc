@@ -88,6 +88,35 @@ TEST_F(PassTest, WhatIsNeededForItsErrorsAloneStays) {
             "fetch_both_0 = _Retval(both)\n");
 }
 
+// A gradient that nobody wants is computed for the group's sake alone.
+TEST_F(PassTest, WhatCannotFailGoesIfNobodyNeedsItsValue) {
+  const Endpoint x = In("x", {8, 4}), open = In("open", {-1, 4});
+  const Endpoint y = Op("y", "Softmax", {x});
+  const Endpoint sum =
+      Op("sum", "Sum", {Op("part", "Mul", {y, x}), Ints("axis", {1})});
+  const Endpoint unwanted =
+      Op("unwanted", "Reshape", {sum, Ints("shape", {8, 1})});
+  // What may fail: of shapes not known, or after a node that may.
+  const Endpoint unsure = Op("unsure", "Mul", {open, open});
+  const Endpoint product = Op("product", "MatMul", {x, Weights("w", {4, 4})});
+  const Endpoint after = Op("after", "Neg", {product});
+  Node* const group = AddOp(&g_, "group", "NoOp", {}, {},
+                            {unwanted.node, y.node, unsure.node, after.node});
+  Node* const pure = AddOp(&g_, "pure", "NoOp", {}, {}, {unwanted.node});
+  Fetch(Op("a", "Neg", {y}, {}, {group}));
+  Fetch(Op("b", "Abs", {y}, {}, {pure}));
+  EXPECT_EQ(Run("remove_controls"),
+            "y = Softmax(x)\n"
+            "unsure = Mul(open, open)\n"
+            "product = MatMul(x, w)\n"
+            "after = Neg(product)\n"
+            "group = NoOp(^unsure, ^after)\n"
+            "a = Neg(y, ^group)\n"
+            "fetch_a_0 = _Retval(a)\n"
+            "b = Abs(y)\n"
+            "fetch_b_0 = _Retval(b)\n");
+}
+
 TEST_F(PassTest, ABranchKeepsTheEdgesThatSayWhetherItRuns) {
   const Endpoint x = In("x", {2}), p = In("p", {}, DT_BOOL);
   const Endpoint branch = Op("branch", "Switch", {x, p});
