@@ -576,10 +576,6 @@ def test_keras_model():
         a, b = session.run([y, again], {x: image})
         np.testing.assert_allclose(a, b, rtol=1e-5)
         np.testing.assert_allclose(a.sum(1), 1, rtol=1e-5)
-    for method in ("save", "to_json"):
-        with pytest.raises(NotImplementedError,
-                           match="Model.%s is not supported" % method):
-            getattr(model, method)()
     with pytest.raises(ValueError, match="Graph disconnected"):
         keras.Model(x, tf.ones([1]))
 

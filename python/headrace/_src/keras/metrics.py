@@ -399,6 +399,9 @@ class _Counts(Metric):
             done.append(_add(variable, _math.reduce_sum(here, 1)))
         return _flow.group(*done)
 
+    def get_config(self):
+        return {**super().get_config(), "thresholds": self.thresholds}
+
     def _values(self):
         return {k: convert_to_tensor(v) for k, v in self._counts.items()}
 
@@ -447,6 +450,10 @@ class _Share(_Counts):
                 "before" % type(self).__name__)
         super().__init__(["tp", self.other], thresholds, name, dtype)
 
+    def get_config(self):
+        # The others are as they are by default.
+        return {**super().get_config(), "top_k": None, "class_id": None}
+
     def result(self):
         v = self._values()
         return self._shown(_math.div_no_nan(v["tp"], v["tp"] + v[self.other]))
@@ -483,6 +490,12 @@ class AUC(_Counts):
         super().__init__(["tp", "fn", "tn", "fp"], limits, name, dtype)
         self.num_thresholds = len(limits)
         self.curve, self.summation_method = curve, summation_method
+
+    def get_config(self):
+        return {**super().get_config(), "num_thresholds": self.num_thresholds,
+                "curve": self.curve, "summation_method": self.summation_method,
+                # Without those at both ends, which the constructor adds.
+                "thresholds": self._limits[1:-1]}
 
     def result(self):
         v = self._values()
@@ -526,6 +539,9 @@ class MeanIoU(Metric):
         self.num_classes = num_classes
         self._matrix = self.add_weight("total_confusion_matrix",
                                        [num_classes, num_classes])
+
+    def get_config(self):
+        return {**super().get_config(), "num_classes": self.num_classes}
 
     def update_state(self, y_true, y_pred, sample_weight=None):
         flat = [_math.cast(_array.reshape(y, [-1]), dtypes.int64)

@@ -137,7 +137,10 @@ class _Output:
     def metric(self, given, prefix):
         """The Metric that a user's argument stands for, and its name."""
         if isinstance(given, _metrics.Metric):
-            return given, prefix + given.name
+            # One that was read from a file has the prefix already.
+            if not given.name.startswith(prefix):
+                given._name = prefix + given.name
+            return given, given.name
         name = None
         if given in ("accuracy", "acc", "crossentropy", "ce"):
             name = "acc" if given in ("accuracy", "acc") else "ce"
@@ -165,6 +168,24 @@ class _Output:
                 self.target.get_shape().as_list()[-1] == 1):
             return getattr(_metrics, "sparse_categorical_" + kind)
         return getattr(_metrics, "categorical_" + kind)
+
+
+def _after(tensors):
+    """The names of the operations that depend on tensors, or wait for what
+    does."""
+    waits = {}
+    for op in tensors[0].graph.get_operations():
+        for before in op.control_inputs:
+            waits.setdefault(before.name, []).append(op)
+    found, todo = set(), [x.op for x in tensors]
+    while todo:
+        op = todo.pop()
+        after = [c for x in op.outputs for c in x.consumers()]
+        for other in after + waits.get(op.name, []):
+            if other.name not in found:
+                found.add(other.name)
+                todo.append(other)
+    return found
 
 
 class Training:
@@ -220,7 +241,7 @@ class Training:
                     self._values[out.name + "_loss"] = value
                 value = value if factor == 1 else factor * value
                 total = value if total is None else total + value
-            for extra in self.losses:
+            for extra in self._of_these_inputs(self.losses):
                 total = extra if total is None else total + extra
         if total is None:
             raise ValueError("The model cannot be compiled because it has no "
@@ -233,6 +254,7 @@ class Training:
                 for out, ones in zip(outs, self._metrics_by_output(
                         given, names)):
                     prefix = out.name + "_" if len(outs) > 1 else ""
+                    prefix += "weighted_" if weights_too else ""
                     for one in ones:
                         if out.loss is None:
                             raise ValueError("metrics of output %s, which has "
@@ -331,8 +353,25 @@ class Training:
                 updates = [self.optimizer.minimize(self.total_loss,
                                                    var_list=weights)]
             self._train_op = _flow.group(
-                *updates, *self.updates, *self._metric_updates,
+                *updates, *self._of_these_inputs(self.updates),
+                *self._metric_updates,
                 *self.state_updates)
+
+    def _of_these_inputs(self, things):
+        """The tensors or operations without those that depend on inputs of other
+        models alone: a model inside of this one was called on its own inputs
+        first."""
+        own = {x.name for x in self.inputs}
+        others = [x for layer, x in backend.graph_inputs()
+                  if x.name not in own]
+        if not others:
+            return things
+        mine, theirs = _after(self.inputs), _after(others)
+
+        def is_other(thing):
+            name = getattr(thing, "op", thing).name
+            return name in theirs and name not in mine
+        return [thing for thing in things if not is_other(thing)]
 
     # A step.
 

@@ -436,3 +436,13 @@ class LayerNormalization(Layer):
             self.epsilon)
         outputs.set_shape(shape)
         return outputs
+
+    def get_config(self):
+        config = {**super().get_config(), "axis": self.axis,
+                  "epsilon": self.epsilon, "center": self.center,
+                  "scale": self.scale}
+        for name in ("beta", "gamma"):
+            for what in ("initializer", "regularizer", "constraint"):
+                key = "%s_%s" % (name, what)
+                config[key] = initializers.serialize(getattr(self, key))
+        return config
