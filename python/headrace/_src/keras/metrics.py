@@ -10,7 +10,7 @@ from headrace._src.framework import dtypes
 from headrace._src.framework.graph import control_dependencies, name_scope
 from headrace._src.framework.tensor import constant, convert_to_tensor
 from headrace._src.keras import losses
-from headrace._src.layers import backend
+from headrace._src.layers import backend, initializers
 from headrace._src.layers.engine import Layer, snake_case
 from headrace._src.layers.named import get_custom_objects
 from headrace._src.ops import array_ops as _array
@@ -105,9 +105,8 @@ class Metric(Layer):
                 raise ValueError("metric %s: initializer must be \"zeros\" or "
                                  "a number, got %s" % (self.name, initializer))
             value += initializer
-        with name_scope(self.name):
-            made = Variable(value, trainable=False, name=name,
-                            use_resource=True)
+        start = value if np.any(value) else lambda: _zeros(value.shape, kind)
+        made = Variable(start, trainable=False, name=name, use_resource=True)
         self._non_trainable_weights.append(made)
         self.__dict__.setdefault("_starts", []).append((made, value))
         return made
@@ -127,6 +126,10 @@ class Metric(Layer):
 
     def get_config(self):
         return {"name": self.name, "dtype": self.dtype}
+
+
+def _zeros(shape, dtype):
+    return initializers.get("zeros")(shape, dtype=dtype)
 
 
 def _add(variable, value):

@@ -6,7 +6,7 @@ from headrace._src.framework import dtypes
 from headrace._src.framework.graph import control_dependencies, name_scope
 from headrace._src.framework.indexed_slices import IndexedSlices
 from headrace._src.framework.tensor import convert_to_tensor
-from headrace._src.layers import backend
+from headrace._src.layers import backend, initializers
 from headrace._src.layers.named import get_custom_objects
 from headrace._src.ops import array_ops as _array
 from headrace._src.ops import math_ops as _math
@@ -96,7 +96,9 @@ class Optimizer:
     def iterations(self):
         """How many steps were done: an int64 variable."""
         if self._iterations is None:
-            self._iterations = self._new_variable("iter", 0, dtypes.int64)
+            zeros = initializers.get("zeros")
+            self._iterations = self._new_variable(
+                "iter", lambda: zeros([], dtype=dtypes.int64), dtypes.int64)
             self._weights.insert(0, self._iterations)
         return self._iterations
 

@@ -236,10 +236,11 @@ class Training:
             for out, factor in zip(outs, factors):
                 if out.loss is None:
                     continue
-                value = out.loss_tensor()
+                with name_scope(out.name + "_loss"):
+                    value = out.loss_tensor()
                 if len(outs) > 1:
                     self._values[out.name + "_loss"] = value
-                value = value if factor == 1 else factor * value
+                value = factor * value
                 total = value if total is None else total + value
             for extra in self._of_these_inputs(self.losses):
                 total = extra if total is None else total + extra
@@ -247,29 +248,30 @@ class Training:
             raise ValueError("The model cannot be compiled because it has no "
                              "loss to optimize.")
         self.total_loss = total
-        self._metrics, updates = {}, []
-        with name_scope("metrics"):
-            for given, weights_too in ((metrics, False),
-                                       (weighted_metrics, True)):
-                for out, ones in zip(outs, self._metrics_by_output(
-                        given, names)):
-                    prefix = out.name + "_" if len(outs) > 1 else ""
-                    prefix += "weighted_" if weights_too else ""
-                    for one in ones:
-                        if out.loss is None:
-                            raise ValueError("metrics of output %s, which has "
-                                             "no loss" % out.name)
-                        metric, name = out.metric(one, prefix)
-                        weights = out._masked(
-                            out.weights if weights_too else None)
-                        more = {} if weights is None else {
-                            "sample_weight": weights}
-                        updates.append(metric.update_state(
-                            out.target, out.tensor, **more))
-                        self._metrics[name] = metric, metric.result()
-        self._metric_updates = updates
+        self._metrics, self._metric_updates = {}, []
+        for given, weights_too in ((metrics, False), (weighted_metrics, True)):
+            made = []  # their variables are outside of the operations' scope
+            for out, ones in zip(outs, self._metrics_by_output(given, names)):
+                if ones and out.loss is None:
+                    raise ValueError("metrics of output %s, which has no loss"
+                                     % out.name)
+                prefix = out.name + "_" if len(outs) > 1 else ""
+                prefix += "weighted_" if weights_too else ""
+                made += [(out,) + out.metric(one, prefix) for one in ones]
+            if made:
+                with name_scope("metrics"):
+                    for out, metric, name in made:
+                        self._add_metric_of(out, metric, name, weights_too)
         self._train_op = self._test_op = None
         self._compiled = True
+
+    def _add_metric_of(self, out, metric, name, weights_too):
+        with name_scope(name):
+            weights = out._masked(out.weights if weights_too else None)
+            more = {} if weights is None else {"sample_weight": weights}
+            self._metric_updates.append(metric.update_state(
+                out.target, out.tensor, **more))
+            self._metrics[name] = metric, metric.result()
 
     @staticmethod
     def _metrics_by_output(given, names):
@@ -283,7 +285,11 @@ class Training:
                             % (given,))
         if any(isinstance(one, (list, tuple)) for one in given):
             return [as_list(one) for one in _by_name(given, names, "metrics")]
-        return [list(given)] * len(names)
+        # Each output has metrics of its own.
+        return [list(given)] + [
+            [type(one).from_config(one.get_config())
+             if isinstance(one, _metrics.Metric) else one for one in given]
+            for _ in names[1:]]
 
     @property
     def metrics_names(self):
