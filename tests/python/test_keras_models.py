@@ -276,3 +276,68 @@ def test_states_that_layers_give_each_other_belong_to_a_model():
     session = K.backend.get_session()
     values = session.run([one, other])
     assert np.abs(values[0] - values[1]).max() > 1e-3
+
+
+def summary(model, **options):
+    lines = []
+    model.summary(print_fn=lines.append, **options)
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def test_summaries_are_tensorflows():
+    K.backend.clear_session()
+    model = K.Sequential([L.Dense(3, input_shape=(4,)), L.BatchNormalization(),
+                          L.Dense(1)], name="s")
+    model.layers[0].trainable = False
+    assert summary(model, line_length=50) == '''Model: "s"
+__________________________________________________
+Layer (type)          Output Shape        Param #
+==================================================
+dense (Dense)         (None, 3)           15
+__________________________________________________
+batch_normalization ( (None, 3)           12
+__________________________________________________
+dense_1 (Dense)       (None, 1)           4
+==================================================
+Total params: 31
+Trainable params: 10
+Non-trainable params: 21
+__________________________________________________'''
+    a, b, dense = K.Input((4,), name="a"), K.Input((4,)), L.Dense(2)
+    x = L.Concatenate(name="together")([dense(a), dense(b)])
+    y = K.Sequential([L.Dense(3, input_shape=(4,))], name="inner")(x)
+    assert summary(K.Model([a, b], [x, y], name="m"), line_length=80) == '''\
+Model: "m"
+________________________________________________________________________________
+Layer (type)              Output Shape      Param #  Connected to
+================================================================================
+a (InputLayer)            [(None, 4)]       0
+________________________________________________________________________________
+input_1 (InputLayer)      [(None, 4)]       0
+________________________________________________________________________________
+dense_2 (Dense)           (None, 2)         10       a[0][0]
+                                                     input_1[0][0]
+________________________________________________________________________________
+together (Concatenate)    (None, 4)         0        dense_2[0][0]
+                                                     dense_2[1][0]
+________________________________________________________________________________
+inner (Sequential)        (None, 3)         15       together[0][0]
+================================================================================
+Total params: 25
+Trainable params: 25
+Non-trainable params: 0
+________________________________________________________________________________'''
+    assert "Connected" not in summary(K.Model(a, dense(a)))
+    with pytest.raises(ValueError, match="not yet been built"):
+        K.Sequential([L.Dense(1)]).summary()
+
+
+def test_classes_of_predictions():
+    ones = K.initializers.Ones()
+    x = np.array([[-1., -2.], [3., 1.]], np.float32)
+    many = K.Sequential([L.Lambda(lambda v: v, input_shape=(2,))])
+    assert many.predict_classes(x).tolist() == [0, 0]
+    one = K.Sequential([L.Dense(1, "sigmoid", kernel_initializer=ones,
+                                input_shape=(2,))])
+    assert one.predict_classes(x).tolist() == [[0], [1]]
+    np.testing.assert_array_equal(one.predict_proba(x), one.predict(x))

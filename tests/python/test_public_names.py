@@ -89,6 +89,7 @@ INTERNAL = {
     "keras.losses": "huber_loss reduced weighted",
     "keras.metrics": "MeanOfFunction accuracy",
     "keras.configs": "as_plain described layer_of network of_network ordered_layers to_json to_yaml whole",
+    "keras.summaries": "show",
     "layers.recurrent": "known_layers",
     "training.object_checkpoints": "SecondCheckpoint",
     "layers.backend": "as_sparse choose fix_learning_phase fixed_learning_phase graph_inputs set_manual_initialization graph_state is_keras_tensor is_placeholder known unique_name",

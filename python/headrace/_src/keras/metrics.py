@@ -7,7 +7,7 @@ import numpy as np
 from headrace import raw_ops as _raw
 from headrace._src.control import control_flow_ops as _flow
 from headrace._src.framework import dtypes
-from headrace._src.framework.graph import control_dependencies, name_scope
+from headrace._src.framework.graph import control_dependencies
 from headrace._src.framework.tensor import constant, convert_to_tensor
 from headrace._src.keras import losses
 from headrace._src.layers import backend, initializers

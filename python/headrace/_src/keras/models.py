@@ -5,7 +5,7 @@ import numpy as np
 from headrace._loading import load as _load
 from headrace._src.framework import dtypes, nest
 from headrace._src.framework.tensor_shape import TensorShape
-from headrace._src.keras import configs
+from headrace._src.keras import configs, summaries
 from headrace._src.keras import weights_files as _files
 from headrace._src.keras.training import Training
 from headrace._src.layers import backend
@@ -276,24 +276,18 @@ class Model(Training, Layer):
             signatures)
 
     def summary(self, line_length=None, positions=None, print_fn=None):
-        """Prints the layers, the shapes of their outputs, and how many weights
-        they have."""
-        say = print_fn or print
-        say("Model: \"%s\"" % self.name)
-        for layer in self.layers:
-            shape = [c[1] for c in layer._calls][:1]
-            say("%-29s %-26s %s" % (
-                "%s (%s)" % (layer.name, type(layer).__name__),
-                nest.map_structure(backend.int_shape, shape[0]) if shape
-                else "multiple",
-                layer.count_params() if layer.built else 0))
-        total = sum(int(np.prod(w.get_shape().as_list()))
-                    for w in self.weights)
-        trained = sum(int(np.prod(w.get_shape().as_list()))
-                      for w in self.trainable_weights)
-        say("Total params: {:,}".format(total))
-        say("Trainable params: {:,}".format(trained))
-        say("Non-trainable params: {:,}".format(total - trained))
+        """Prints the layers, the shapes of their outputs, how many weights they
+        have and, if they form no chain, what they are called on.
+        `line_length`: of the table; `positions`: where its columns end, in
+        characters or shares of a line; `print_fn` takes each line. ValueError
+        before there are weights."""
+        if not self.built and not self.weights:
+            raise ValueError(
+                "This model has not yet been built. Build the model first by "
+                "calling `build()` or calling `fit()` with some data, or "
+                "specify an `input_shape` argument in the first layer(s) for "
+                "automatic build.")
+        summaries.show(self, line_length, positions, print_fn or print)
 
 
 class Sequential(Model):
@@ -373,6 +367,18 @@ class Sequential(Model):
             last = (self._layers[-1]._calls[-1][1] if self._layers
                     else self._given[0])
             self._given = self._given[0], last
+
+    def predict_proba(self, x, batch_size=32, verbose=0):
+        """As predict."""
+        return self.predict(x, batch_size, verbose)
+
+    def predict_classes(self, x, batch_size=32, verbose=0):
+        """The number of the largest output for each example; of one output,
+        whether it is above 0.5."""
+        found = self.predict(x, batch_size=batch_size, verbose=verbose)
+        if found.shape[-1] > 1:
+            return found.argmax(axis=-1)
+        return (found > 0.5).astype("int32")
 
     def call(self, inputs, training=None, mask=None):
         self._mask_inputs(inputs, mask)
