@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "io/record_file.h"
 #include "py_support.h"
@@ -61,9 +62,28 @@ class PyRecordReader {
   std::unique_ptr<RecordReader> reader_;
 };
 
+// The paths that match a pattern: bytes, sorted.
+nb::list Glob(const std::string& pattern) {
+  std::vector<std::string> paths;
+  Status s;
+  {
+    nb::gil_scoped_release release;
+    s = Env::Default()->Glob(pattern, &paths);
+  }
+  Check(s);
+  nb::list result;
+  for (const std::string& path : paths) {
+    result.append(nb::bytes(path.data(), path.size()));
+  }
+  return result;
+}
+
 }  // namespace
 
 void RegisterRecordIo(nb::module_& m) {
+  m.def("glob", [](const nb::bytes& pattern) {
+    return Glob(std::string(View(pattern)));
+  });
   nb::class_<PyRecordWriter>(m, "RecordWriter")
       .def(nb::init<const std::string&, const std::string&, int>())
       .def("write", &PyRecordWriter::Write)

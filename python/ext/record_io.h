@@ -1,4 +1,5 @@
-// Record files for Python: RecordReader and RecordWriter.
+// Files for Python: RecordReader and RecordWriter, and paths that match a
+// pattern.
 #ifndef HEADRACE_PYTHON_EXT_RECORD_IO_H_
 #define HEADRACE_PYTHON_EXT_RECORD_IO_H_
 

@@ -1054,6 +1054,9 @@ NAMES = {
             top_k_categorical_accuracy""",
     },
     "keras.models": {
+        "keras.configs": """
+            clone_model model_from_config model_from_json model_from_yaml""",
+        "keras.model_files": "load_model save_model",
         "keras.models": "Model Sequential",
     },
     "keras.optimizers": {
@@ -1488,6 +1491,7 @@ NAMES = {
             noisy_linear_cosine_decay piecewise_constant
             piecewise_constant_decay polynomial_decay""",
         "training.meta_graph": "export_meta_graph import_meta_graph",
+        "training.object_checkpoints": "Checkpoint CheckpointManager",
         "training.monitored_session": """
             ChiefSessionCreator MonitoredSession MonitoredTrainingSession
             Scaffold SessionCreator SingularMonitoredSession

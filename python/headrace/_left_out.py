@@ -121,8 +121,6 @@ NEAREST = {
     "tf.saved_model.load_v2": "tf.saved_model.load(session, tags, folder)",
     "tf.saved_model.save": "tf.saved_model.simple_save, or Builder",
     "tf.tpu": "TPUs are left out",
-    "tf.train.Checkpoint": "tf.train.Saver",
-    "tf.train.CheckpointManager": "tf.train.Saver(max_to_keep=...)",
     "tf.wrap_function": "a Python function that adds nodes to the graph",
     "tf.xla": "graphs are optimised without being asked",
 }

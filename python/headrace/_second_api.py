@@ -192,6 +192,9 @@ OWN = {
         "compat.gradient_checker": "compute_gradient",
         "compat.test_util": "assert_equal_graph_def=assert_equal_graph_def_v2",
     },
+    "train": {
+        "training.object_checkpoints": "Checkpoint=SecondCheckpoint",
+    },
 }
 
 # Beside TensorFlow's table: what tf.compat has.

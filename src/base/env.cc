@@ -10,15 +10,12 @@
 #include <cstring>
 #include <utility>
 
+#include "absl/strings/str_split.h"
 #include "base/random.h"
 #include "headrace/strings.h"
 
 namespace headrace {
 namespace {
-
-bool HasWildcard(std::string_view s) {
-  return s.find_first_of("*?[\\") != std::string_view::npos;
-}
 
 std::vector<std::string> SplitPath(std::string_view path) {
   std::vector<std::string> parts;
@@ -137,32 +134,40 @@ Status Env::DeleteRecursively(const std::string& dir) {
 
 Status Env::Glob(const std::string& pattern, std::vector<std::string>* paths) {
   paths->clear();
-  const std::vector<std::string> parts = SplitPath(pattern);
-  if (parts.empty()) return OkStatus();
-  std::vector<std::string> bases = {pattern[0] == '/' ? "/" : ""};
+  // The folder in front of the first wildcard is taken as it is written; below
+  // it, each part of the pattern is compared with names.
+  const std::string_view fixed =
+      std::string_view(pattern).substr(0, pattern.find_first_of("*?[\\"));
+  std::string dir(Dirname(fixed));
+  std::string_view rest = std::string_view(pattern).substr(dir.size());
+  const bool is_root = dir.size() == 1 && dir[0] == '/';
+  if (dir.empty()) {
+    dir = ".";
+  } else if (!is_root && !rest.empty()) {
+    rest.remove_prefix(1);
+  }
+  std::vector<std::string> bases = {dir};
+  const std::vector<std::string> parts = absl::StrSplit(ToAbsl(rest), '/');
   for (size_t i = 0; i < parts.size(); ++i) {
     const bool last = i + 1 == parts.size();
     std::vector<std::string> next;
     for (const std::string& base : bases) {
-      if (!HasWildcard(parts[i])) {
-        std::string path = JoinPath(base, parts[i]);
-        if (last ? FileExists(path).ok() : IsDirectory(path)) {
-          next.push_back(std::move(path));
-        }
-        continue;
-      }
       std::vector<std::string> names;
-      const Status s = GetChildren(base.empty() ? "." : base, &names);
-      if (errors::IsNotFound(s) || errors::IsPermissionDenied(s)) continue;
+      const Status s = GetChildren(base, &names);
+      // What was found below may be gone, or no folder.
+      if (i > 0 && errors::IsNotFound(s)) continue;
       HR_RETURN_IF_ERROR(s);
       for (const std::string& name : names) {
-        if (fnmatch(parts[i].c_str(), name.c_str(), 0) != 0) continue;
+        if (fnmatch(parts[i].c_str(), name.c_str(), FNM_PATHNAME) != 0)
+          continue;
         std::string path = JoinPath(base, name);
         if (last || IsDirectory(path)) next.push_back(std::move(path));
       }
     }
     bases = std::move(next);
   }
+  // "a//b": the paths are written with one slash, the pattern with two.
+  if (!is_root && dir.back() == '/') bases.clear();
   std::sort(bases.begin(), bases.end());
   *paths = std::move(bases);
   return OkStatus();

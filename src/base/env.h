@@ -122,8 +122,10 @@ class Env {
   [[nodiscard]] virtual Status CreateDirRecursively(const std::string& dir);
   // Deletes `dir` and everything below it.
   [[nodiscard]] virtual Status DeleteRecursively(const std::string& dir);
-  // Returns the sorted paths that match a shell pattern (* ? [set] \x; none
-  // matches '/'). No match gives OK and an empty list.
+  // Returns the sorted paths that match a shell pattern (* ? [set] [^set] \x;
+  // none matches '/', all match a leading '.'). Paths of a pattern without a
+  // folder begin with "./", as TensorFlow's. No match gives OK and an empty
+  // list; an error of the folder in front of the first wildcard is returned.
   [[nodiscard]] virtual Status Glob(const std::string& pattern,
                                     std::vector<std::string>* paths);
 };

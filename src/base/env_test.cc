@@ -250,8 +250,9 @@ TEST_F(EnvTest, Directories) {
 }
 
 TEST_F(EnvTest, Glob) {
-  for (const char* name : {"ckpt-1.index", "ckpt-10.index", "ckpt-1.data",
-                           "sub/x1/a", "sub/x2/a", "sub/x2/b", "sub/y/a"}) {
+  for (const char* name :
+       {"ckpt-1.index", "ckpt-10.index", "ckpt-1.data", "sub/x1/a", "sub/x2/a",
+        "sub/x2/b", "sub/y/a", ".h/.b", "sub/x2/.c", "a-b", "a]b", "q?"}) {
     ASSERT_TRUE(
         env_->CreateDirRecursively(std::string(Dirname(Path(name)))).ok());
     ASSERT_TRUE(env_->WriteFile(Path(name), "").ok());
@@ -267,9 +268,23 @@ TEST_F(EnvTest, Glob) {
       {"s*/x[12]/b", {"sub/x2/b"}},
       {"ckpt-1.data", {"ckpt-1.data"}},
       {"none*", {}},
-      {"gone/*", {}},
       {"*/x1", {"sub/x1"}},
-      {"ckpt-1.data/*", {}},
+      {"[^a-r]*", {".h", "sub"}},
+      {"*/.*", {".h/.b"}},
+      {"sub/x2/*", {"sub/x2/.c", "sub/x2/a", "sub/x2/b"}},
+      {"a[^]]b", {"a-b"}},
+      {"a[]]b", {"a]b"}},
+      {"a\\]b", {"a]b"}},
+      {"q\\?", {"q?"}},
+      {"[[:alpha:]][[:punct:]]b", {"a-b", "a]b"}},
+      {"sub", {"sub"}},
+      {"sub/", {}},
+      {"sub/*/", {}},
+      {"sub/.", {}},
+      {"sub/../a-b", {"sub/../a-b"}},
+      {"sub//*", {}},
+      {"*/../a-b", {}},
+      {"[", {}},
   };
   for (const auto& c : kCases) {
     std::vector<std::string> wanted;
@@ -278,6 +293,15 @@ TEST_F(EnvTest, Glob) {
     EXPECT_TRUE(env_->Glob(Path(c.pattern), &got).ok());
     EXPECT_EQ(got, wanted) << c.pattern;
   }
+  std::vector<std::string> got;
+  EXPECT_TRUE(errors::IsNotFound(env_->Glob(Path("gone/*"), &got)));
+  EXPECT_TRUE(errors::IsFailedPrecondition(env_->Glob(Path("a-b/*"), &got)));
+  EXPECT_TRUE(env_->Glob("/pro[c]", &got).ok());
+  EXPECT_EQ(got, std::vector<std::string>{"/proc"});
+  EXPECT_TRUE(env_->Glob("/", &got).ok());
+  EXPECT_TRUE(got.empty());
+  EXPECT_TRUE(env_->Glob("*", &got).ok());
+  for (const std::string& path : got) EXPECT_EQ(path.substr(0, 2), "./");
 }
 
 TEST(PathTest, JoinAndSplit) {

@@ -102,7 +102,8 @@ void ToTypedValues(const Tensor& t, pb::TensorProto* p) {
 StatusOr<std::unique_ptr<CheckpointV1Reader>> CheckpointV1Reader::Open(
     Env* env, const std::string& pattern) {
   std::vector<std::string> paths;
-  HR_RETURN_IF_ERROR(env->Glob(pattern, &paths));
+  const Status s = env->Glob(pattern, &paths);
+  if (!errors::IsNotFound(s)) HR_RETURN_IF_ERROR(s);
   if (paths.empty()) {
     return errors::NotFound(
         "Unsuccessful TensorSliceReader constructor: Failed to find any "
@@ -112,8 +113,8 @@ StatusOr<std::unique_ptr<CheckpointV1Reader>> CheckpointV1Reader::Open(
   std::unique_ptr<CheckpointV1Reader> reader(new CheckpointV1Reader);
   for (const std::string& path : paths) {
     HR_ASSIGN_OR_RETURN(auto table, Table::Open(env, path));
-    const Status s = reader->AddTable(std::move(table));
-    if (!s.ok()) return Annotate(s, StrCat(" (in ", path, ")"));
+    const Status added = reader->AddTable(std::move(table));
+    if (!added.ok()) return Annotate(added, StrCat(" (in ", path, ")"));
   }
   return reader;
 }

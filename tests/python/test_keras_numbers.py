@@ -89,3 +89,29 @@ def test_a_cleared_session_has_the_learning_phase():
     tf.keras.backend.clear_session()
     assert [op.name for op in tf.get_default_graph().get_operations()] == [
         "keras_learning_phase/input", "keras_learning_phase"]
+
+
+def test_names_of_what_compile_and_training_add():
+    # As TensorFlow 1.15 names what it has of these.
+    tf.reset_default_graph()
+    x = K.Input((4,))
+    model = tf.keras.Model(x, [K.Dense(1, name="a")(x), K.Dense(2, name="b")(x)])
+    model.compile("adam", "mse", ["mae"], weighted_metrics=[
+        tf.keras.metrics.MeanSquaredError()], loss_weights=[1., .5])
+    model._make_train_op()
+    names = {op.name for op in tf.get_default_graph().get_operations()}
+    assert names >= {
+        "total", "count", "total_1", "count/Initializer/zeros",
+        "metrics/a_mean_absolute_error/div_no_nan",
+        "metrics_1/b_weighted_mean_squared_error/div_no_nan",
+        "loss/a_loss/value", "loss/b_loss/num_elements/Cast",
+        "loss/a_loss/weighted_loss/Mul", "loss/mul", "loss/mul_1", "loss/add",
+        "training/Adam/gradients/gradients/Fill", "training/Adam/iter",
+        "training/Adam/iter/Initializer/zeros", "training/Adam/learning_rate",
+        "training/Adam/a/kernel/m", "training/Adam/b/bias/v",
+        "training/Adam/Adam/update_a/kernel/ResourceApplyAdam",
+        "training/Adam/Adam/AssignAddVariableOp"}
+    assert model.total_loss.name == "loss/add:0"
+    assert model.metrics_names[-2:] == ["a_weighted_mean_squared_error",
+                                        "b_weighted_mean_squared_error"]
+    assert model.metrics[-1] is not model.metrics[-2]

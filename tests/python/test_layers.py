@@ -515,6 +515,27 @@ def test_configurations_of_normalization():
     assert not {"renorm", "virtual_batch_size", "adjustment"} & set(plain)
 
 
+@pytest.mark.parametrize("shape, axis, fused", [
+    ((5, 3), -1, False), ((5, 4, 3), 1, False), ((5, 2, 4, 3, 2), -1, False),
+    ((5, 4, 3, 7), 2, False), ((5, 4, 3, 7), [1, 2], False),
+    ((5, 4, 3, 7), [3], True), ((5, 4, 3, 7), 1, True)])
+def test_fused_batch_normalization_is_a_wish(shape, axis, fused):
+    # Only tf.compat.v2 refuses it where it cannot be.
+    for layers in (tf.keras.layers, tf.layers, tf.compat.v2.keras.layers):
+        with tf.Graph().as_default() as graph:
+            layer = layers.BatchNormalization(axis=axis, fused=True) if (
+                fused or layers is not tf.compat.v2.keras.layers) else None
+            if layer is None:
+                with pytest.raises(ValueError, match="fused=True"):
+                    layers.BatchNormalization(axis=axis, fused=True)(
+                        tf.zeros(shape))
+                continue
+            layer(tf.zeros(shape), training=True)
+            assert layer.fused is fused
+            assert fused == any(op.type == "FusedBatchNormV3"
+                                for op in graph.get_operations())
+
+
 def test_unknown_sizes_are_refused():
     x = tf.placeholder(tf.float32, [None, None])
     with pytest.raises(ValueError, match="last dimension of the inputs"):
@@ -555,10 +576,6 @@ def test_keras_model():
         a, b = session.run([y, again], {x: image})
         np.testing.assert_allclose(a, b, rtol=1e-5)
         np.testing.assert_allclose(a.sum(1), 1, rtol=1e-5)
-    for method in ("save", "to_json"):
-        with pytest.raises(NotImplementedError,
-                           match="Model.%s is not supported" % method):
-            getattr(model, method)()
     with pytest.raises(ValueError, match="Graph disconnected"):
         keras.Model(x, tf.ones([1]))
 

@@ -281,3 +281,54 @@ def test_resources(tmp_path):
     library = os.path.join(tf.sysconfig.get_lib(), "libheadrace.so")
     assert os.path.exists(library)
     assert any("libheadrace" in flag for flag in tf.sysconfig.get_link_flags())
+
+
+# (pattern, what TensorFlow 1.15 finds among the files of test_globs)
+GLOBS = [
+    ("*", "./.h.txt ./A.txt ./[x].txt ./a-b ./a.txt ./a]b ./b.txt ./dangling "
+          "./q? ./sub"),
+    (".*", "./.h.txt"), ("*.txt", "./.h.txt ./A.txt ./[x].txt ./a.txt ./b.txt"),
+    ("[^a].txt", "./A.txt ./b.txt"), ("[!a].txt", "./A.txt ./b.txt"),
+    ("[a-b].txt", "./a.txt ./b.txt"), ("[[:upper:]]*", "./A.txt"),
+    ("a[^]]b", "./a-b"), ("a[]]b", "./a]b"), ("\\[x\\].txt", "./[x].txt"),
+    ("q\\?", "./q?"), ("*/*", "./sub/.b ./sub/a.txt ./sub/deep"),
+    ("sub/*", "sub/.b sub/a.txt sub/deep"), ("sub", "./sub"), ("sub/", ""),
+    ("sub/*/", ""), ("sub/.", ""), ("sub//*", ""), ("sub/./*",
+     "sub/./.b sub/./a.txt sub/./deep"), ("**/c.txt", ""),
+    ("s*/d*/c*", "./sub/deep/c.txt"), ("./[ab].txt", "./a.txt ./b.txt"),
+    ("dangling", "./dangling"), ("nope*", ""), ("", ""), ("[", "")]
+
+
+@pytest.fixture
+def globbed(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("a.txt", "b.txt", ".h.txt", "A.txt", "[x].txt", "a-b", "a]b",
+                 "q?", "sub/.b", "sub/a.txt", "sub/deep/c.txt"):
+        os.makedirs(os.path.dirname(name) or ".", exist_ok=True)
+        open(name, "w").close()
+    os.symlink("nowhere", "dangling")
+
+
+@pytest.mark.parametrize("pattern, wanted", GLOBS)
+def test_globs(globbed, pattern, wanted):
+    wanted = wanted.split()
+    assert tf.gfile.Glob(pattern) == wanted
+    with tf.Session() as session:
+        found = session.run(tf.matching_files(pattern))
+        assert [name.decode() for name in found] == wanted
+        if wanted:
+            files = tf.data.Dataset.list_files(pattern, shuffle=False)
+            item = files.make_one_shot_iterator().get_next()
+            assert [session.run(item).decode() for _ in wanted] == wanted
+
+
+def test_globs_of_several_patterns_and_of_missing_folders(globbed):
+    assert tf.io.gfile.glob(["[ab].txt", "a*"]) == [
+        "./a.txt", "./b.txt", "./a-b", "./a.txt", "./a]b"]
+    with pytest.raises(tf.errors.NotFoundError, match="nope"):
+        tf.gfile.Glob("nope/*")
+    with pytest.raises(tf.errors.FailedPreconditionError, match="a.txt"):
+        tf.gfile.Glob("a.txt/*")
+    with tf.Session() as session:
+        with pytest.raises(tf.errors.NotFoundError, match="nope"):
+            session.run(tf.matching_files("nope/*"))

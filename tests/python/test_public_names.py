@@ -38,10 +38,11 @@ INTERNAL_MODULES = """
     contrib.linear control.contexts data.elements framework.constant_values
     ops.collective_ops distributions.parametric distributions.special_functions
     framework.default_session framework.dispatch framework.newer_attrs functions.func_graph
-    functions.function_def keras.hdf5_files keras.training keras.weights_files layers.named layers.windows losses.weights
+    functions.function_def keras.hdf5_files keras.training
+    keras.weights_files layers.function_code layers.named layers.windows losses.weights
     platform.durable ragged.broadcasting ragged.ragged_dispatch
     ragged.ragged_indexing slim.inception slim.plain_nets slim.resnets
-    training.saver_nodes training.slots
+    training.object_graph training.saver_nodes training.slots
     variables.initial_values variables.partitions variables.records
     variables.ref_variables variables.resource_variables variables.saveables
     framework.notebook platform.own_app training.graph_copies
@@ -87,7 +88,11 @@ INTERNAL = {
     "keras.callbacks": "CallbackList",
     "keras.losses": "huber_loss reduced weighted",
     "keras.metrics": "MeanOfFunction accuracy",
-    "layers.backend": "as_sparse choose fix_learning_phase fixed_learning_phase set_manual_initialization graph_state is_keras_tensor is_placeholder known unique_name",
+    "keras.configs": "as_plain described layer_of network of_network ordered_layers to_json to_yaml whole",
+    "keras.summaries": "show",
+    "layers.recurrent": "known_layers",
+    "training.object_checkpoints": "SecondCheckpoint",
+    "layers.backend": "as_sparse choose fix_learning_phase fixed_learning_phase graph_inputs set_manual_initialization graph_state is_keras_tensor is_placeholder known unique_name",
     "layers.core": "data_format_of merged_mask",
     "layers.engine": "as_list snake_case",
     "layers.input_spec": "check_inputs",
@@ -288,7 +293,7 @@ def test_what_is_not_supported_yet(name):
 
 @pytest.mark.parametrize("name, instead", [
     ("contrib.learn.datasets", "numpy.loadtxt"),
-    ("contrib.tpu.shard", "TPUs are left out"), ("train.Checkpoint", "tf.train.Saver"),
+    ("contrib.tpu.shard", "TPUs are left out"), 
     ("keras.applications", "a model's frozen graph"),
     ("keras.optimizers.schedules", "tf.train.AdamOptimizer"),
     ("keras.layers.CuDNNLSTM", "tf.keras.layers.LSTM"),
@@ -350,9 +355,10 @@ def test_what_may_have_been_meant(space, name, meant):
 
 
 def test_a_name_that_tensorflow_has_elsewhere():
-    with pytest.raises(AttributeError, match="no attribute 'Checkpoint'; "
-                       "tf.train.Checkpoint is not supported yet; use instead"):
-        tf.Checkpoint
+    with pytest.raises(AttributeError, match="no attribute 'CuDNNLSTM'; "
+                       "tf.keras.layers.CuDNNLSTM is not supported yet; use "
+                       "instead"):
+        tf.CuDNNLSTM
 
 
 # What is loaded.

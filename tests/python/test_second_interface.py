@@ -113,8 +113,6 @@ def test_the_same_objects_as_1x():
 
 
 @pytest.mark.parametrize("name, text", [
-    ("train.Checkpoint", "tf.compat.v2.train.Checkpoint is not supported yet; "
-     "use instead: tf.train.Saver"),
     ("enable_v2_behavior", "there is no eager execution from Python"),
     ("saved_model.save", "use instead: tf.saved_model.simple_save"),
     ("keras.applications", "is not supported yet; use instead: a model's"),

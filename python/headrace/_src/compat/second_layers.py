@@ -10,6 +10,8 @@ class BatchNormalization(_normalization.BatchNormalization):
     """tf.keras.layers.BatchNormalization: a layer that is not trainable does not
     train, and `fused=True` is an error where it cannot be."""
 
+    _strict = True
+
     def call(self, inputs, training=None):
         if training is None:
             training = _backend.learning_phase()

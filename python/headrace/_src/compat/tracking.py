@@ -1,9 +1,11 @@
-"""tensorflow.python.training.tracking: bases of what TensorFlow's object-based
-checkpoints save. Those are not supported, so the bases do nothing."""
+"""tensorflow.python.training.tracking: bases of what tf.train.Checkpoint saves."""
 
 
 class Trackable:
-    """An object that tf.train.Checkpoint would save."""
+    """An object that tf.train.Checkpoint takes. It has nothing to save."""
+
+    def _checkpoint_children(self):
+        return []
 
     def _no_dependency(self, value):
         """The value."""
@@ -11,6 +13,9 @@ class Trackable:
 
 
 class AutoTrackable(Trackable):
-    """A Trackable whose attributes would be saved too."""
+    """A Trackable whose attributes are saved too."""
+
+    def _checkpoint_children(self):
+        return list(vars(self).items())
 
 

@@ -235,17 +235,13 @@ class EarlyStopping(_Monitor):
 
 
 class ModelCheckpoint(_Monitor):
-    """Saves the weights after each epoch to `filepath`, which may contain
-    {epoch} and metrics. Only weights, in TensorFlow's format, can be saved:
-    ValueError unless save_weights_only is set."""
+    """Saves the model after each epoch to `filepath`, which may contain {epoch}
+    and metrics: whole, in an HDF5 file, or its weights alone."""
 
     def __init__(self, filepath, monitor="val_loss", verbose=0,
                  save_best_only=False, save_weights_only=False, mode="auto",
                  save_freq="epoch", **kwargs):
         super().__init__()
-        if not save_weights_only:
-            raise ValueError("ModelCheckpoint: only weights can be saved; pass "
-                             "save_weights_only=True")
         self._watch(monitor, mode)
         self.filepath = filepath
         self.verbose = verbose
@@ -284,7 +280,9 @@ class ModelCheckpoint(_Monitor):
             self.best = current
         elif self.verbose:
             print("\nEpoch %05d: saving model to %s" % (epoch + 1, path))
-        self.model.save_weights(path, overwrite=True)
+        save = (self.model.save_weights if self.save_weights_only
+                else self.model.save)
+        save(path, overwrite=True)
 
 
 class LearningRateScheduler(Callback):

@@ -8,7 +8,7 @@ from headrace._src.layers import backend
 
 _SUFFIXES = (".h5", ".hdf5", ".keras")
 _MOST = 64512  # bytes of an attribute
-_VERSION = b"2.2.4-tf"
+VERSION = b"2.2.4-tf"
 
 
 def is_hdf5_path(path):
@@ -23,14 +23,14 @@ def is_hdf5_file(path):
         return file.read(8) == b"\x89HDF\r\n\x1a\n"
 
 
-def _h5py(method):
+def h5py(method):
     try:
-        import h5py  # type: ignore
+        import h5py as package  # type: ignore
     except ImportError as error:
         raise ImportError(
             "`%s` requires h5py for HDF5 files: pip install h5py, or use a "
             "path without .h5 for TensorFlow's format" % method) from error
-    return h5py
+    return package
 
 
 def _weights(layer):
@@ -64,32 +64,48 @@ def _read_names(group, key):
 
 def save(model, path):
     """Writes the weights of all layers."""
-    with _h5py("save_weights").File(path, "w") as file:
-        _write_names(file, "layer_names", [x.name for x in model.layers])
-        file.attrs["backend"] = b"tensorflow"
-        file.attrs["keras_version"] = _VERSION
-        for layer in model.layers:
-            group = file.create_group(layer.name)
-            weights = _weights(layer)
-            names = [w.name for w in weights]
-            _write_names(group, "weight_names", names)
-            for name, value in zip(names, backend.batch_get_value(weights)):
-                group.create_dataset(name, data=value)
+    with h5py("save_weights").File(path, "w") as file:
+        write_layers(file, model.layers)
+
+
+def write_layers(file, layers):
+    """Writes the weights of layers in a file or a group of one."""
+    _write_names(file, "layer_names", [x.name for x in layers])
+    file.attrs["backend"] = b"tensorflow"
+    file.attrs["keras_version"] = VERSION
+    for layer in layers:
+        write_weights(file.create_group(layer.name), _weights(layer))
+
+
+def write_weights(group, weights):
+    """Writes variables in a group, by their names."""
+    names = [w.name for w in weights]
+    _write_names(group, "weight_names", names)
+    for name, value in zip(names, backend.batch_get_value(weights)):
+        group.create_dataset(name, data=value)
+
+
+def read_weights(group):
+    """The values of what write_weights wrote, in its order."""
+    return [np.asarray(group[name])
+            for name in _read_names(group, "weight_names")]
 
 
 def load(model, path, by_name=False):
     """Gives the layers the weights of a file: by their order, or those that
     have the same name. ValueError if they do not fit."""
-    with _h5py("load_weights").File(path, "r") as file:
+    with h5py("load_weights").File(path, "r") as file:
         group = file
         if "layer_names" not in file.attrs and "model_weights" in file:
             group = file["model_weights"]
-        _check_origin(path, group)
-        saved = []  # (name of a layer, its values)
-        for name in _read_names(group, "layer_names"):
-            of_layer = group[name]
-            saved.append((name, [np.asarray(of_layer[weight]) for weight in
-                                 _read_names(of_layer, "weight_names")]))
+        read_layers(path, group, model, by_name)
+
+
+def read_layers(path, group, model, by_name=False):
+    """As load, of a group of the file `path`."""
+    _check_origin(path, group)
+    saved = [(name, read_weights(group[name]))
+             for name in _read_names(group, "layer_names")]
     if by_name:
         layers = {layer.name: layer for layer in model.layers}
         pairs = [(layers[name], values) for name, values in saved

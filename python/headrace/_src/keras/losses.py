@@ -2,6 +2,7 @@
 each example, and classes that reduce these to a scalar."""
 from headrace import raw_ops as _raw
 from headrace._src.framework import dtypes
+from headrace._src.framework.graph import name_scope
 from headrace._src.framework.tensor import convert_to_tensor
 from headrace._src.layers import backend
 from headrace._src.layers.named import get_custom_objects
@@ -234,18 +235,21 @@ def weighted(values, sample_weight):
             weights = _array.squeeze(weights, [-1])
         for _ in range(rank - mine if mine else 0):
             weights = _array.expand_dims(weights, -1)
-    return values * weights
+    return _math.multiply(values, weights, name="Mul")
 
 
 def reduced(values, sample_weight=None, reduction="auto"):
-    values = weighted(values, sample_weight)
+    with name_scope("weighted_loss"):
+        values = weighted(values, sample_weight)
     if reduction == "none":
         return values
     total = _math.reduce_sum(values)
     if reduction == "sum":
         return total
-    return _math.div_no_nan(total, _math.cast(_array.size(values),
-                                              total.dtype))
+    size = _array.size(values, name="num_elements")
+    with name_scope(size.op.name + "/"):
+        size = _math.cast(size, total.dtype)
+    return _math.div_no_nan(total, size, name="value")
 
 
 class _OfFunction(Loss):

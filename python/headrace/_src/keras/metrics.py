@@ -7,10 +7,10 @@ import numpy as np
 from headrace import raw_ops as _raw
 from headrace._src.control import control_flow_ops as _flow
 from headrace._src.framework import dtypes
-from headrace._src.framework.graph import control_dependencies, name_scope
+from headrace._src.framework.graph import control_dependencies
 from headrace._src.framework.tensor import constant, convert_to_tensor
 from headrace._src.keras import losses
-from headrace._src.layers import backend
+from headrace._src.layers import backend, initializers
 from headrace._src.layers.engine import Layer, snake_case
 from headrace._src.layers.named import get_custom_objects
 from headrace._src.ops import array_ops as _array
@@ -105,9 +105,8 @@ class Metric(Layer):
                 raise ValueError("metric %s: initializer must be \"zeros\" or "
                                  "a number, got %s" % (self.name, initializer))
             value += initializer
-        with name_scope(self.name):
-            made = Variable(value, trainable=False, name=name,
-                            use_resource=True)
+        start = value if np.any(value) else lambda: _zeros(value.shape, kind)
+        made = Variable(start, trainable=False, name=name, use_resource=True)
         self._non_trainable_weights.append(made)
         self.__dict__.setdefault("_starts", []).append((made, value))
         return made
@@ -127,6 +126,10 @@ class Metric(Layer):
 
     def get_config(self):
         return {"name": self.name, "dtype": self.dtype}
+
+
+def _zeros(shape, dtype):
+    return initializers.get("zeros")(shape, dtype=dtype)
 
 
 def _add(variable, value):
@@ -399,6 +402,9 @@ class _Counts(Metric):
             done.append(_add(variable, _math.reduce_sum(here, 1)))
         return _flow.group(*done)
 
+    def get_config(self):
+        return {**super().get_config(), "thresholds": self.thresholds}
+
     def _values(self):
         return {k: convert_to_tensor(v) for k, v in self._counts.items()}
 
@@ -447,6 +453,10 @@ class _Share(_Counts):
                 "before" % type(self).__name__)
         super().__init__(["tp", self.other], thresholds, name, dtype)
 
+    def get_config(self):
+        # The others are as they are by default.
+        return {**super().get_config(), "top_k": None, "class_id": None}
+
     def result(self):
         v = self._values()
         return self._shown(_math.div_no_nan(v["tp"], v["tp"] + v[self.other]))
@@ -483,6 +493,12 @@ class AUC(_Counts):
         super().__init__(["tp", "fn", "tn", "fp"], limits, name, dtype)
         self.num_thresholds = len(limits)
         self.curve, self.summation_method = curve, summation_method
+
+    def get_config(self):
+        return {**super().get_config(), "num_thresholds": self.num_thresholds,
+                "curve": self.curve, "summation_method": self.summation_method,
+                # Without those at both ends, which the constructor adds.
+                "thresholds": self._limits[1:-1]}
 
     def result(self):
         v = self._values()
@@ -526,6 +542,9 @@ class MeanIoU(Metric):
         self.num_classes = num_classes
         self._matrix = self.add_weight("total_confusion_matrix",
                                        [num_classes, num_classes])
+
+    def get_config(self):
+        return {**super().get_config(), "num_classes": self.num_classes}
 
     def update_state(self, y_true, y_pred, sample_weight=None):
         flat = [_math.cast(_array.reshape(y, [-1]), dtypes.int64)

@@ -2,8 +2,10 @@
 (training.py)."""
 import numpy as np
 
+from headrace._loading import load as _load
 from headrace._src.framework import dtypes, nest
 from headrace._src.framework.tensor_shape import TensorShape
+from headrace._src.keras import configs, summaries
 from headrace._src.keras import weights_files as _files
 from headrace._src.keras.training import Training
 from headrace._src.layers import backend
@@ -42,9 +44,15 @@ class InputLayer(Layer):
             input_tensor = _array.placeholder(
                 dtypes.as_dtype(self.dtype), shape, name=name)
         self._batch_input_shape = backend.int_shape(input_tensor)
+        self.sparse, self.ragged = sparse, ragged
         self.built = True
         self._calls.append(([], input_tensor))
         backend.graph_state().history[input_tensor.name] = self, 0, 0
+
+    def get_config(self):
+        return {"batch_input_shape": self._batch_input_shape,
+                "dtype": self.dtype, "sparse": self.sparse,
+                "ragged": self.ragged, "name": self.name}
 
 
 def Input(shape=None, batch_size=None, name=None, dtype=None, sparse=False,
@@ -63,20 +71,6 @@ def Input(shape=None, batch_size=None, name=None, dtype=None, sparse=False,
                       ragged).output
 
 
-def _refused(name, instead):
-    def method(self, *args, **kwargs):
-        raise NotImplementedError(
-            "%s.%s is not supported: %s"
-            % (type(self).__name__, name, instead))
-    method.__name__ = name
-    method.__doc__ = "Not supported: raises NotImplementedError."
-    return method
-
-
-_SAVE = ("save its weights with save_weights, or its graph with "
-         "tf.saved_model.simple_save")
-
-
 class Model(Training, Layer):
     """Layers between `inputs` and `outputs`, tensors that those layers made,
     as one layer. A derived class may have its layers as attributes instead,
@@ -85,6 +79,7 @@ class Model(Training, Layer):
     def __init__(self, inputs=None, outputs=None, name=None, **kwargs):
         super().__init__(name=name, **kwargs)
         self._given = None
+        self._connected_late = False  # by arrays, not by what was given first
         self._layers = []
         if inputs is not None or outputs is not None:
             self._connect(inputs, outputs)
@@ -97,8 +92,6 @@ class Model(Training, Layer):
         self._steps = []  # (layer, its inputs, its outputs), in order
         history = backend.graph_state().history
         done = {x.name for x in nest.flatten(inputs)}
-        self._layers = [history[x.name][0] for x in nest.flatten(inputs)
-                        if x.name in history]
         stack = [(x, False) for x in reversed(nest.flatten(outputs))]
         placed = set()
         while stack:
@@ -121,8 +114,7 @@ class Model(Training, Layer):
                 placed.add((layer, call))
                 self._steps.append((layer, before, after))
                 done.update(a.name for a in nest.flatten(after))
-                if layer not in self._layers:
-                    self._layers.append(layer)
+        self._layers = configs.ordered_layers(inputs, outputs)
         self.built = True
         self._calls.append((inputs, outputs))
 
@@ -195,8 +187,11 @@ class Model(Training, Layer):
             shapes.append(Input(
                 batch_shape=(None,) + (value.shape[1:] or (1,)),
                 dtype=dtypes.as_dtype(kind)))
-        inputs = shapes[0] if len(shapes) == 1 else shapes
+        self._connect_by(shapes[0] if len(shapes) == 1 else shapes)
+
+    def _connect_by(self, inputs):
         self._given = inputs, self(inputs)
+        self._connected_late = True
         self.built = True
 
     def get_weights(self):
@@ -215,29 +210,84 @@ class Model(Training, Layer):
         is missing or has another shape."""
         _files.load(self, str(filepath), by_name)
 
+    _lists_layers = False
+
+    def _checkpoint_children(self):
+        """The layers by TensorFlow's names, or the attributes of a class with a
+        `call` of its own; and the optimizer of Keras."""
+        found = []
+        if hasattr(self, "_steps") or hasattr(self, "add"):
+            layers = list(self._layers)
+            if hasattr(self, "add"):
+                layers = self._all_layers()
+            with_weights = 0
+            for i, layer in enumerate(layers):
+                if layer.weights:
+                    found.append(("layer_with_weights-%d" % with_weights, layer))
+                    with_weights += 1
+                found.append(("layer-%d" % i, layer))
+        else:
+            found = [(name, value)
+                     for name, value in super()._checkpoint_children()
+                     if name not in ("history", "optimizer")]
+        if hasattr(self.optimizer, "_checkpoint_slots"):
+            found.append(("optimizer", self.optimizer))
+        return found
+
+    def get_config(self):
+        """The name, the layers with their configs, and what they are called on.
+        NotImplementedError for a derived class with a `call` of its own."""
+        self._check_is_network("get_config")
+        return configs.of_network(self)
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        """A new model, with new weights, of what get_config gave. ValueError for
+        layers that are not known."""
+        inputs, outputs = configs.network(config, custom_objects)
+        return cls(inputs=inputs, outputs=outputs, name=config.get("name"))
+
+    def _check_is_network(self, what):
+        if type(self).call not in (Model.call, Sequential.call) or (
+                self._given is None and not isinstance(self, Sequential)):
+            raise NotImplementedError(
+                "%s of model %s: only a Sequential or a model of inputs and "
+                "outputs has a description; a class with a `call` of its own "
+                "has none. Save its weights with save_weights."
+                % (what, self.name))
+
+    def to_json(self, **kwargs):
+        """The class and the config as JSON, for tf.keras.models.model_from_json;
+        `kwargs` are those of json.dumps. See get_config."""
+        return configs.to_json(self, **kwargs)
+
+    def to_yaml(self, **kwargs):
+        """As to_json, as YAML; `kwargs` are those of yaml.dump. ImportError
+        without the package yaml."""
+        return configs.to_yaml(self, **kwargs)
+
+    def save(self, filepath, overwrite=True, include_optimizer=True,
+             save_format=None, signatures=None):
+        """Writes the model, with its weights and, if `include_optimizer`, what it
+        is compiled with and the optimizer's state, in an HDF5 file. See
+        tf.keras.models.save_model."""
+        _load("keras.models").save_model(
+            self, filepath, overwrite, include_optimizer, save_format,
+            signatures)
+
     def summary(self, line_length=None, positions=None, print_fn=None):
-        """Prints the layers, the shapes of their outputs, and how many weights
-        they have."""
-        say = print_fn or print
-        say("Model: \"%s\"" % self.name)
-        for layer in self.layers:
-            shape = [c[1] for c in layer._calls][:1]
-            say("%-29s %-26s %s" % (
-                "%s (%s)" % (layer.name, type(layer).__name__),
-                nest.map_structure(backend.int_shape, shape[0]) if shape
-                else "multiple",
-                layer.count_params() if layer.built else 0))
-        total = sum(int(np.prod(w.get_shape().as_list()))
-                    for w in self.weights)
-        trained = sum(int(np.prod(w.get_shape().as_list()))
-                      for w in self.trainable_weights)
-        say("Total params: {:,}".format(total))
-        say("Trainable params: {:,}".format(trained))
-        say("Non-trainable params: {:,}".format(total - trained))
-
-
-for _name in ("save", "to_json", "to_yaml"):
-    setattr(Model, _name, _refused(_name, _SAVE))
+        """Prints the layers, the shapes of their outputs, how many weights they
+        have and, if they form no chain, what they are called on.
+        `line_length`: of the table; `positions`: where its columns end, in
+        characters or shares of a line; `print_fn` takes each line. ValueError
+        before there are weights."""
+        if not self.built and not self.weights:
+            raise ValueError(
+                "This model has not yet been built. Build the model first by "
+                "calling `build()` or calling `fit()` with some data, or "
+                "specify an `input_shape` argument in the first layer(s) for "
+                "automatic build.")
+        summaries.show(self, line_length, positions, print_fn or print)
 
 
 class Sequential(Model):
@@ -279,6 +329,35 @@ class Sequential(Model):
             self._calls = [self._given]
             self.built = True
 
+    def _all_layers(self):
+        """The layers and, first, that of the inputs."""
+        history = backend.graph_state().history
+        first = [] if self._given is None or self._connected_late else [
+            history[x.name][0] for x in self.inputs if x.name in history]
+        return first + list(self._layers)
+
+    def get_config(self):
+        self._check_is_network("get_config")
+        config = {"name": self.name,
+                  "layers": [configs.described(layer)
+                             for layer in self._layers]}
+        if self._given is not None and self._connected_late:
+            config["build_input_shape"] = backend.int_shape(self.inputs[0])
+        return config
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        shape, name = None, None
+        if isinstance(config, dict):
+            shape, name = config.get("build_input_shape"), config.get("name")
+            config = config["layers"]
+        model = cls(name=name)
+        for layer in config:
+            model.add(configs.layer_of(layer, custom_objects))
+        if model._given is None and shape is not None:
+            model._connect_by(Input(batch_shape=tuple(shape)))
+        return model
+
     def pop(self):
         """Removes the last layer. TypeError if there is none."""
         if not self._layers:
@@ -288,6 +367,18 @@ class Sequential(Model):
             last = (self._layers[-1]._calls[-1][1] if self._layers
                     else self._given[0])
             self._given = self._given[0], last
+
+    def predict_proba(self, x, batch_size=32, verbose=0):
+        """As predict."""
+        return self.predict(x, batch_size, verbose)
+
+    def predict_classes(self, x, batch_size=32, verbose=0):
+        """The number of the largest output for each example; of one output,
+        whether it is above 0.5."""
+        found = self.predict(x, batch_size=batch_size, verbose=verbose)
+        if found.shape[-1] > 1:
+            return found.argmax(axis=-1)
+        return (found > 0.5).astype("int32")
 
     def call(self, inputs, training=None, mask=None):
         self._mask_inputs(inputs, mask)

@@ -6,7 +6,7 @@ from headrace._src.framework import dtypes
 from headrace._src.framework.graph import control_dependencies, name_scope
 from headrace._src.framework.indexed_slices import IndexedSlices
 from headrace._src.framework.tensor import convert_to_tensor
-from headrace._src.layers import backend
+from headrace._src.layers import backend, initializers
 from headrace._src.layers.named import get_custom_objects
 from headrace._src.ops import array_ops as _array
 from headrace._src.ops import math_ops as _math
@@ -37,15 +37,15 @@ class Optimizer:
                         "decay": self._initial_decay, **(hyper or {})}
         self._variables = {}  # of the hyperparameters
         self._slots = {}      # by (variable's name, slot's name)
+        self._slot_places = []  # (slot's name, variable, slot)
         self._iterations = None
         self._weights = []
 
     # Hyperparameters.
 
     def _new_variable(self, name, value, dtype=None):
-        with name_scope(self._name):
-            return Variable(value, name=name, trainable=False, dtype=dtype,
-                            use_resource=True)
+        return Variable(value, name=name, trainable=False, dtype=dtype,
+                        use_resource=True)
 
     def _hyper(self, name):
         """The variable of a hyperparameter, or the function that gives it."""
@@ -96,7 +96,9 @@ class Optimizer:
     def iterations(self):
         """How many steps were done: an int64 variable."""
         if self._iterations is None:
-            self._iterations = self._new_variable("iter", 0, dtypes.int64)
+            zeros = initializers.get("zeros")
+            self._iterations = self._new_variable(
+                "iter", lambda: zeros([], dtype=dtypes.int64), dtypes.int64)
             self._weights.insert(0, self._iterations)
         return self._iterations
 
@@ -112,10 +114,36 @@ class Optimizer:
                 lambda: _array.fill(shape, convert_to_tensor(
                     initializer, dtype=dtype)), dtype)
             self._weights.append(self._slots[key])
+            self._slot_places.append((slot_name, var, self._slots[key]))
         return self._slots[key]
+
+    def _slot_names(self):
+        """{name: initial value} of the slots of each variable."""
+        return {}
+
+    def _make_variables(self, variables):
+        """Makes the hyperparameters, by name, and all slots of a name before
+        those of the next: so `weights` and files have them."""
+        for name in sorted(self._values):
+            self._hyper(name)
+        self._make_slots(variables)
+
+    def _make_slots(self, variables):
+        for name, value in self._slot_names().items():
+            for var in variables:
+                self.add_slot(var, name, value)
 
     def get_slot(self, var, slot_name):
         return self._slots[var.name, slot_name]
+
+    def _checkpoint_children(self):
+        found = [] if self._iterations is None else [("iter", self._iterations)]
+        return found + [(name, self._variables[name])
+                        for name in sorted(self._variables)]
+
+    def _checkpoint_slots(self):
+        return [(name, variable, slot) for name, variable, slot
+                in self._slot_places]
 
     weights = property(lambda self: list(self._weights))
 
@@ -139,6 +167,10 @@ class Optimizer:
 
     def get_gradients(self, loss, params):
         """The gradients, clipped. ValueError if one is None."""
+        with name_scope(self._name + "/gradients"):
+            return self._checked_gradients(loss, params)
+
+    def _checked_gradients(self, loss, params):
         found = gradients(loss, params)
         for grad, param in zip(found, params):
             if grad is None:
@@ -168,9 +200,10 @@ class Optimizer:
         returns it."""
         loss = loss() if callable(loss) else loss
         var_list = var_list() if callable(var_list) else var_list
-        found = gradients(loss, var_list, grad_ys=grad_loss)
-        pairs = [(self._clipped(g), v) for g, v in zip(found, var_list)
-                 if g is not None]
+        with name_scope(self._name + "/gradients"):
+            found = gradients(loss, var_list, grad_ys=grad_loss)
+            pairs = [(self._clipped(g), v) for g, v in zip(found, var_list)
+                     if g is not None]
         return self.apply_gradients(pairs, name)
 
     def apply_gradients(self, grads_and_vars, name=None):
@@ -180,19 +213,25 @@ class Optimizer:
         if not pairs:
             raise ValueError("No gradients provided for any variable: %s."
                              % ([v.name for _, v in grads_and_vars],))
-        steps = self.iterations
         for _, var in pairs:
             if not getattr(var, "_is_resource", False):
                 raise TypeError(
                     "%s: %s is no resource variable; make it by "
                     "tf.keras.layers or tf.get_variable(use_resource=True), or "
                     "use an optimizer of tf.train" % (self._name, var.name))
+        with name_scope(self._name):
+            steps = self.iterations
+            self._make_variables([v for _, v in pairs])
+            return self._all_applied(steps, pairs, name)
+
+    def _all_applied(self, steps, pairs, name):
         with name_scope(name or self._name):
             done = []
             for grad, var in pairs:
                 if isinstance(grad, IndexedSlices):
                     grad = convert_to_tensor(grad)
-                op = self._apply(grad, var)
+                with name_scope("update_" + var.op.name):
+                    op = self._apply(grad, var)
                 op = getattr(op, "op", op)
                 constraint = getattr(var, "constraint", None)
                 if constraint is not None:
@@ -234,6 +273,9 @@ class SGD(Optimizer):
         self._momentum = bool(momentum)
         self.nesterov = nesterov
 
+    def _slot_names(self):
+        return {"momentum": 0.} if self._momentum else {}
+
     def _apply(self, grad, var):
         dtype = var.dtype.base_dtype
         rate = self._rate(dtype)
@@ -257,6 +299,10 @@ class RMSprop(Optimizer):
         self._momentum = bool(momentum)
         self.epsilon = epsilon
         self.centered = centered
+
+    def _slot_names(self):
+        return {"rms": 0., **({"momentum": 0.} if self._momentum else {}),
+                **({"mg": 0.} if self.centered else {})}
 
     def _apply(self, grad, var):
         dtype = var.dtype.base_dtype
@@ -300,6 +346,9 @@ class Adagrad(Optimizer):
         self._initial_accumulator_value = initial_accumulator_value
         self.epsilon = epsilon
 
+    def _slot_names(self):
+        return {"accumulator": self._initial_accumulator_value}
+
     @classmethod
     def from_config(cls, config, custom_objects=None):
         # So it is in TensorFlow, for get("adagrad") too.
@@ -326,6 +375,9 @@ class Adadelta(Optimizer):
         super().__init__(name, learning_rate, {"rho": rho}, **kwargs)
         self.epsilon = epsilon
 
+    def _slot_names(self):
+        return {"accum_grad": 0., "accum_var": 0.}
+
     def _apply(self, grad, var):
         dtype = var.dtype.base_dtype
         return _raw.ResourceApplyAdadelta(
@@ -345,6 +397,9 @@ class _Moments(Optimizer):
         super().__init__(name, learning_rate,
                          {"beta_1": beta_1, "beta_2": beta_2}, **kwargs)
         self.epsilon = epsilon
+
+    def _slot_names(self):
+        return {"m": 0., "v": 0.}
 
     def _of(self, var):
         """(m, v, both betas, their powers, epsilon)"""
@@ -367,6 +422,10 @@ class Adam(_Moments):
                  epsilon=1e-7, amsgrad=False, name="Adam", **kwargs):
         super().__init__(learning_rate, beta_1, beta_2, epsilon, name, **kwargs)
         self.amsgrad = amsgrad
+
+    def _slot_names(self):
+        return {**super()._slot_names(),
+                **({"vhat": 0.} if self.amsgrad else {})}
 
     def _apply(self, grad, var):
         m, v, betas, powers, epsilon = self._of(var)
@@ -406,14 +465,22 @@ class Nadam(_Moments):
         super().__init__(learning_rate, beta_1, beta_2, epsilon, name, **kwargs)
         self._product = None
 
+    def _checkpoint_children(self):
+        found = super()._checkpoint_children()
+        return found if self._product is None else found + [
+            ("momentum_cache", self._product)]
+
     def _rate(self, dtype):
         return self._scalar("learning_rate", dtype)
 
-    def apply_gradients(self, grads_and_vars, name=None):
+    def _make_slots(self, variables):
         if self._product is None:
             self._product = self._new_variable("momentum_cache", 1.,
                                                dtypes.float32)
             self._weights.append(self._product)
+        super()._make_slots(variables)
+
+    def _all_applied(self, steps, pairs, name):
         step = _math.cast(convert_to_tensor(self.iterations) + 1,
                           dtypes.float32)
         beta, decay = (self._scalar(name, dtypes.float32)
@@ -421,7 +488,7 @@ class Nadam(_Moments):
         self._now = beta * (1. - 0.5 * _math.pow(0.96, decay * step))
         self._next = beta * (1. - 0.5 * _math.pow(0.96, decay * (step + 1.)))
         self._so_far = convert_to_tensor(self._product) * self._now
-        done = super().apply_gradients(grads_and_vars, name)
+        done = super()._all_applied(steps, pairs, name)
         with control_dependencies([done]):
             return self._product.assign(self._so_far).op
 
@@ -464,6 +531,11 @@ class Ftrl(Optimizer):
             "l2_regularization_strength": l2_regularization_strength}, **kwargs)
         self._initial_accumulator_value = initial_accumulator_value
         self._shrinkage = l2_shrinkage_regularization_strength
+
+    def _make_slots(self, variables):
+        for var in variables:
+            self.add_slot(var, "accumulator", self._initial_accumulator_value)
+            self.add_slot(var, "linear")
 
     def _apply(self, grad, var):
         dtype = var.dtype.base_dtype

@@ -137,7 +137,10 @@ class _Output:
     def metric(self, given, prefix):
         """The Metric that a user's argument stands for, and its name."""
         if isinstance(given, _metrics.Metric):
-            return given, prefix + given.name
+            # One that was read from a file has the prefix already.
+            if not given.name.startswith(prefix):
+                given._name = prefix + given.name
+            return given, given.name
         name = None
         if given in ("accuracy", "acc", "crossentropy", "ce"):
             name = "acc" if given in ("accuracy", "acc") else "ce"
@@ -165,6 +168,24 @@ class _Output:
                 self.target.get_shape().as_list()[-1] == 1):
             return getattr(_metrics, "sparse_categorical_" + kind)
         return getattr(_metrics, "categorical_" + kind)
+
+
+def _after(tensors):
+    """The names of the operations that depend on tensors, or wait for what
+    does."""
+    waits = {}
+    for op in tensors[0].graph.get_operations():
+        for before in op.control_inputs:
+            waits.setdefault(before.name, []).append(op)
+    found, todo = set(), [x.op for x in tensors]
+    while todo:
+        op = todo.pop()
+        after = [c for x in op.outputs for c in x.consumers()]
+        for other in after + waits.get(op.name, []):
+            if other.name not in found:
+                found.add(other.name)
+                todo.append(other)
+    return found
 
 
 class Training:
@@ -215,39 +236,42 @@ class Training:
             for out, factor in zip(outs, factors):
                 if out.loss is None:
                     continue
-                value = out.loss_tensor()
+                with name_scope(out.name + "_loss"):
+                    value = out.loss_tensor()
                 if len(outs) > 1:
                     self._values[out.name + "_loss"] = value
-                value = value if factor == 1 else factor * value
+                value = factor * value
                 total = value if total is None else total + value
-            for extra in self.losses:
+            for extra in self._of_these_inputs(self.losses):
                 total = extra if total is None else total + extra
         if total is None:
             raise ValueError("The model cannot be compiled because it has no "
                              "loss to optimize.")
         self.total_loss = total
-        self._metrics, updates = {}, []
-        with name_scope("metrics"):
-            for given, weights_too in ((metrics, False),
-                                       (weighted_metrics, True)):
-                for out, ones in zip(outs, self._metrics_by_output(
-                        given, names)):
-                    prefix = out.name + "_" if len(outs) > 1 else ""
-                    for one in ones:
-                        if out.loss is None:
-                            raise ValueError("metrics of output %s, which has "
-                                             "no loss" % out.name)
-                        metric, name = out.metric(one, prefix)
-                        weights = out._masked(
-                            out.weights if weights_too else None)
-                        more = {} if weights is None else {
-                            "sample_weight": weights}
-                        updates.append(metric.update_state(
-                            out.target, out.tensor, **more))
-                        self._metrics[name] = metric, metric.result()
-        self._metric_updates = updates
+        self._metrics, self._metric_updates = {}, []
+        for given, weights_too in ((metrics, False), (weighted_metrics, True)):
+            made = []  # their variables are outside of the operations' scope
+            for out, ones in zip(outs, self._metrics_by_output(given, names)):
+                if ones and out.loss is None:
+                    raise ValueError("metrics of output %s, which has no loss"
+                                     % out.name)
+                prefix = out.name + "_" if len(outs) > 1 else ""
+                prefix += "weighted_" if weights_too else ""
+                made += [(out,) + out.metric(one, prefix) for one in ones]
+            if made:
+                with name_scope("metrics"):
+                    for out, metric, name in made:
+                        self._add_metric_of(out, metric, name, weights_too)
         self._train_op = self._test_op = None
         self._compiled = True
+
+    def _add_metric_of(self, out, metric, name, weights_too):
+        with name_scope(name):
+            weights = out._masked(out.weights if weights_too else None)
+            more = {} if weights is None else {"sample_weight": weights}
+            self._metric_updates.append(metric.update_state(
+                out.target, out.tensor, **more))
+            self._metrics[name] = metric, metric.result()
 
     @staticmethod
     def _metrics_by_output(given, names):
@@ -261,7 +285,11 @@ class Training:
                             % (given,))
         if any(isinstance(one, (list, tuple)) for one in given):
             return [as_list(one) for one in _by_name(given, names, "metrics")]
-        return [list(given)] * len(names)
+        # Each output has metrics of its own.
+        return [list(given)] + [
+            [type(one).from_config(one.get_config())
+             if isinstance(one, _metrics.Metric) else one for one in given]
+            for _ in names[1:]]
 
     @property
     def metrics_names(self):
@@ -331,8 +359,25 @@ class Training:
                 updates = [self.optimizer.minimize(self.total_loss,
                                                    var_list=weights)]
             self._train_op = _flow.group(
-                *updates, *self.updates, *self._metric_updates,
+                *updates, *self._of_these_inputs(self.updates),
+                *self._metric_updates,
                 *self.state_updates)
+
+    def _of_these_inputs(self, things):
+        """The tensors or operations without those that depend on inputs of other
+        models alone: a model inside of this one was called on its own inputs
+        first."""
+        own = {x.name for x in self.inputs}
+        others = [x for layer, x in backend.graph_inputs()
+                  if x.name not in own]
+        if not others:
+            return things
+        mine, theirs = _after(self.inputs), _after(others)
+
+        def is_other(thing):
+            name = getattr(thing, "op", thing).name
+            return name in theirs and name not in mine
+        return [thing for thing in things if not is_other(thing)]
 
     # A step.
 

@@ -6,78 +6,13 @@ import numpy as np
 
 from headrace import raw_ops as _raw
 from headrace._src.framework.graph import Graph
-from headrace._src.framework.messages import TrackableObjectGraph
 from headrace._src.framework.tensor import constant
 from headrace._src.keras import hdf5_files as _hdf5
 from headrace._src.layers import backend
 from headrace._src.session.session import Session
 from headrace._src.training import checkpoint_management as _management
+from headrace._src.training import object_graph as _objects
 from headrace._src.training.checkpoint_reader import NewCheckpointReader
-
-_GRAPH_KEY = "_CHECKPOINTABLE_OBJECT_GRAPH"
-_SUFFIX = "/.ATTRIBUTES/VARIABLE_VALUE"
-
-
-def _attributes(layer):
-    """{name: variable or layer} of the attributes of a layer."""
-    found = {}
-    for name, value in vars(layer).items():
-        if name.startswith("_"):
-            continue
-        for weight in layer.weights:
-            if value is weight:
-                found[name] = value
-        if hasattr(value, "weights") and hasattr(value, "call"):
-            found[name] = value
-        if isinstance(value, (list, tuple)) and value and all(
-                hasattr(x, "weights") and hasattr(x, "call") for x in value):
-            found[name] = value
-    return found
-
-
-def _children(model):
-    """{name: layer or variable}: TensorFlow's names of the parts of a model, of
-    which the shortest come first."""
-    if isinstance(model, (list, tuple)):
-        return {str(i): x for i, x in enumerate(model)}
-    if not hasattr(model, "add") and not hasattr(model, "_steps"):
-        return _attributes(model)
-    found = {}
-    layers = list(getattr(model, "_input_layer", [])) + list(model.layers)
-    number = 0
-    for layer in layers:
-        if layer.weights:
-            found["layer_with_weights-%d" % number] = layer
-            number += 1
-    for i, layer in enumerate(layers):
-        found["layer-%d" % i] = layer
-    return found
-
-
-def _objects(model):
-    """(nodes of a TrackableObjectGraph, {key: variable})."""
-    graph, keys = TrackableObjectGraph(), {}
-    ids = {id(model): 0}
-    todo = [(model, "")]
-    graph.nodes.add()
-    while todo:
-        thing, path = todo.pop(0)
-        node = graph.nodes[ids[id(thing)]]
-        if not hasattr(thing, "weights") and not isinstance(
-                thing, (list, tuple)):
-            key = path + _SUFFIX
-            node.attributes.add(name="VARIABLE_VALUE",
-                                full_name=thing.name.partition(":")[0],
-                                checkpoint_key=key)
-            keys[key] = thing
-            continue
-        for name, child in _children(thing).items():
-            if id(child) not in ids:
-                ids[id(child)] = len(graph.nodes)
-                graph.nodes.add()
-                todo.append((child, (path + "/" if path else "") + name))
-            node.children.add(node_id=ids[id(child)], local_name=name)
-    return graph, keys
 
 
 def _is_hdf5(path, save_format):
@@ -114,7 +49,7 @@ def save(model, path, overwrite=True, save_format=None):
     if in_hdf5:
         _hdf5.save(model, path)
         return
-    graph, keys = _objects(model)
+    graph, keys = _objects.describe(model)
     values = backend.batch_get_value(list(keys.values()))
     folder = os.path.dirname(path)
     if folder:
@@ -123,7 +58,7 @@ def save(model, path, overwrite=True, save_format=None):
         data = [constant(v, dtype=k.dtype.base_dtype)
                 for k, v in zip(keys.values(), values)]
         data.append(constant(graph.SerializeToString()))
-        names = [*keys, _GRAPH_KEY]
+        names = [*keys, _objects.KEY]
         done = _raw.SaveV2(path, names, [""] * len(names), data)
         with Session() as session:
             session.run(done)
@@ -145,7 +80,7 @@ def load(model, path, by_name=False):
             "loading TensorFlow-formatted weights (got by_name=True to "
             "load_weights).")
     reader = NewCheckpointReader(path)
-    _, keys = _objects(model)
+    _, keys = _objects.describe(model)
     if not keys:
         raise ValueError("Unable to load weights into model %s, which has not "
                          "created its variables yet: call it, or give it an "

@@ -75,6 +75,15 @@ def graph_state():
     return found[0]
 
 
+def graph_inputs():
+    """[(layer, tensor)] of what models of this graph begin with."""
+    state = graph_state()
+    return [(layer, layer._calls[number][1])
+            for layer, number, _ in state.history.values()
+            if isinstance(layer._calls[number][0], list)
+            and not layer._calls[number][0]]
+
+
 def unique_name(base, zero_based):
     """`base` with the number of names that this graph has of it; the first is
     without one if zero_based."""

@@ -2,7 +2,7 @@
 from headrace._src.framework import dtypes
 from headrace._src.framework.tensor import constant
 from headrace._src.framework.tensor_shape import TensorShape
-from headrace._src.layers import windows
+from headrace._src.layers import initializers, windows
 from headrace._src.layers.core import data_format_of
 from headrace._src.layers.input_spec import InputSpec
 from headrace._src.layers.kernel_layer import KernelLayer
@@ -344,7 +344,17 @@ class _Separable(_Conv):
 
     def get_config(self):
         return {**super().get_config(),
-                "depth_multiplier": self.depth_multiplier}
+                "depth_multiplier": self.depth_multiplier,
+                "kernel_initializer": initializers.serialize(
+                    initializers.get("glorot_uniform")),
+                "kernel_regularizer": None, "kernel_constraint": None}
+
+    @classmethod
+    def from_config(cls, config):
+        # TensorFlow writes what its base class has, and this one does not use.
+        return cls(**{key: value for key, value in config.items()
+                      if key not in ("kernel_initializer", "kernel_regularizer",
+                                     "kernel_constraint")})
 
 
 def _separate_options(

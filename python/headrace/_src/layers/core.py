@@ -1,11 +1,14 @@
 """tf.keras.layers: Dense, Dropout, Flatten, and layers without weights."""
 import inspect
 
+import numpy as np
+
 from headrace._src.framework import dtypes
 from headrace._src.framework.tensor import convert_to_tensor
 from headrace._src.framework.tensor_shape import TensorShape
 from headrace._src.layers import (
-    activations, backend, constraints, initializers, regularizers)
+    activations, backend, constraints, function_code, initializers,
+    regularizers)
 from headrace._src.layers.engine import Layer, as_list
 from headrace._src.layers.input_spec import InputSpec
 from headrace._src.layers.kernel_layer import KernelLayer
@@ -198,6 +201,7 @@ class Lambda(Layer):
                  **kwargs):
         super().__init__(**kwargs)
         self.function = function
+        self._output_shape = output_shape
         self.arguments = arguments or {}
         self.mask = mask
         self.supports_masking = mask is not None
@@ -211,6 +215,24 @@ class Lambda(Layer):
     def compute_mask(self, inputs, mask=None):
         """What `mask` says: a mask, or a function of inputs and their mask."""
         return self.mask(inputs, mask) if callable(self.mask) else self.mask
+
+    def get_config(self):
+        config = {**super().get_config(),
+                  **function_code.described("function", self.function),
+                  **function_code.described("output_shape",
+                                            self._output_shape)}
+        if self.mask is not None:
+            config.update(function_code.described("mask", self.mask))
+        return {**config, "arguments": self.arguments}
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        config = dict(config)
+        for name in ("function", "output_shape", "mask"):
+            if name in config:
+                config[name] = function_code.restored(config, name,
+                                                      custom_objects)
+        return cls(**config)
 
 
 def _parameters(function):
@@ -358,6 +380,11 @@ class ZeroPadding3D(_ZeroPadding):
         super().__init__(padding, data_format, **kwargs)
 
 
+def _as_float(x):
+    # As a number of floatx is, so that files say the same.
+    return float(np.float32(x))
+
+
 class ReLU(Layer):
     """Values below `threshold` times negative_slope, others up to
     max_value."""
@@ -374,9 +401,11 @@ class ReLU(Layer):
                             self.threshold)
 
     def get_config(self):
-        return {**super().get_config(), "max_value": self.max_value,
-                "negative_slope": self.negative_slope,
-                "threshold": self.threshold}
+        most = self.max_value
+        return {**super().get_config(),
+                "max_value": None if most is None else _as_float(most),
+                "negative_slope": _as_float(self.negative_slope),
+                "threshold": _as_float(self.threshold)}
 
 
 class LeakyReLU(Layer):
@@ -392,7 +421,7 @@ class LeakyReLU(Layer):
         return backend.relu(inputs, alpha=self.alpha)
 
     def get_config(self):
-        return {**super().get_config(), "alpha": self.alpha}
+        return {**super().get_config(), "alpha": _as_float(self.alpha)}
 
 
 class PReLU(Layer):

@@ -56,6 +56,11 @@ def _masks_of(tensors):
                               tensors)
 
 
+def _has_layers(value):
+    return isinstance(value, Layer) or isinstance(value, list) and any(
+        isinstance(x, Layer) for x in value)
+
+
 class Layer(Module):
     """A layer: `build(input_shape)` makes its weights by add_weight, and
     `call(inputs)` computes its outputs; a derived class has both.
@@ -65,6 +70,7 @@ class Layer(Module):
     of one example, for the first layer of a Sequential."""
 
     _masks_pass = False  # the outputs have the mask of the inputs
+    _lists_layers = True  # in checkpoints
     _zero_based = True  # the first layer of a class has no number
     _use_resource_variables = False  # what tf.layers.Layer asks
 
@@ -91,7 +97,9 @@ class Layer(Module):
         self._callable_losses = []
         self._updates = []        # [(operation, inputs that it depends on)]
         self._calls = []          # [(inputs, outputs)]
+        self._call_options = {}   # of calls, by their number: other arguments
         self._inputs_now = None   # while `call` runs
+        self._listed_layers = []  # what checkpoints call `_layers`
         self._first_weights = kwargs.get("weights")
         shape = kwargs.get("batch_input_shape")
         if shape is None and kwargs.get("input_shape") is not None:
@@ -355,7 +363,9 @@ class Layer(Module):
         for layer in self._layers_inside():
             layer._use_resource_variables = True
         inputs = nest.map_structure(_tensor, inputs)
+        options = dict(kwargs)
         known = self._call_arguments()
+        options.update(zip(known[1:], args))
         if "training" in known and known.index("training") > len(args):
             phase = backend._settings["learning_phase"]
             if kwargs.get("training") is None and phase is not None:
@@ -378,6 +388,7 @@ class Layer(Module):
             self._regularize_activity(inputs, outputs)
             self._mask_outputs(inputs, outputs, masks)
         self._remember(inputs, outputs)
+        self._call_options[len(self._calls) - 1] = options
         return outputs
 
     def _input_masks(self, inputs, args, kwargs, known):
@@ -448,6 +459,20 @@ class Layer(Module):
         for i, output in enumerate(nest.flatten(outputs)):
             if isinstance(output, Tensor) and id(output) not in own:
                 history[output.name] = self, len(self._calls) - 1, i
+
+    def _checkpoint_children(self):
+        """The public attributes, and what TensorFlow calls `_layers`: a list of
+        those that have layers."""
+        found, inner = [], []
+        for name, value in vars(self).items():
+            if not name.startswith("_"):
+                found.append((name, value))
+                if self._lists_layers and _has_layers(value):
+                    if not inner:
+                        found.append(("_layers", self._listed_layers))
+                    inner.append(value)
+        self._listed_layers[:] = inner
+        return found
 
     # What the calls had.
 

@@ -76,7 +76,6 @@ def _not_training_by_default(layer):
 
 _not_training_by_default(Dropout)
 _not_training_by_default(BatchNormalization)
-BatchNormalization._strict = False
 
 
 def _function(name, layer):

@@ -37,8 +37,8 @@ class BatchNormalization(Layer):
     In training, the moments are those of the batch, over all dimensions but
     `axis`, and updates move `moving_mean` and `moving_variance` towards them.
     Otherwise those two are the moments. `training`: a bool, or a tensor of
-    one. `fused`: one op for it all, by default where it can (4 dimensions,
-    axis 1 or 3, and none of the arguments below).
+    one. `fused`: one op for it all where it can (4 dimensions, axis 1 or 3,
+    and none of the arguments below), by default and if True.
 
     `renorm`: the moments of the batch are corrected towards moving averages,
     renorm_mean and renorm_stddev; renorm_clipping, a dict, has limits for the
@@ -50,8 +50,8 @@ class BatchNormalization(Layer):
 
     _masks_pass = True
 
-    # Whether it is an error to ask for `fused` where it cannot be.
-    _strict = True
+    # Whether it is an error to ask for `fused` where it cannot be: in 2.x.
+    _strict = False
 
     def __init__(self, axis=-1, momentum=0.99, epsilon=0.001, center=True,
                  scale=True, beta_initializer="zeros",
@@ -436,3 +436,13 @@ class LayerNormalization(Layer):
             self.epsilon)
         outputs.set_shape(shape)
         return outputs
+
+    def get_config(self):
+        config = {**super().get_config(), "axis": self.axis,
+                  "epsilon": self.epsilon, "center": self.center,
+                  "scale": self.scale}
+        for name in ("beta", "gamma"):
+            for what in ("initializer", "regularizer", "constraint"):
+                key = "%s_%s" % (name, what)
+                config[key] = initializers.serialize(getattr(self, key))
+        return config

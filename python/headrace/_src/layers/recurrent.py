@@ -2,6 +2,8 @@
 import numpy as np
 
 from headrace import raw_ops as _raw
+from headrace._headrace import Tensor
+from headrace._loading import load as _load
 from headrace._src.control.control_flow import while_loop
 from headrace._src.control.tensor_array import TensorArray
 from headrace._src.framework import dtypes, nest
@@ -9,7 +11,7 @@ from headrace._src.framework.graph import name_scope
 from headrace._src.framework.tensor import constant, convert_to_tensor
 from headrace._src.framework.tensor_shape import TensorShape
 from headrace._src.layers import (
-    activations, backend, constraints, initializers, regularizers)
+    activations, backend, constraints, initializers, named, regularizers)
 from headrace._src.layers.engine import Layer, as_list
 from headrace._src.layers.input_spec import InputSpec
 from headrace._src.nn import activations as _nn
@@ -328,6 +330,16 @@ class StackedRNNCells(Layer):
                  getattr(cell, "output_size", as_list(cell.state_size)[0])])
         self.built = True
 
+    def get_config(self):
+        return {**super().get_config(),
+                "cells": [named.describe(cell) for cell in self.cells]}
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        config = dict(config)
+        return cls([_cell_of(cell, custom_objects)
+                    for cell in config.pop("cells")], **config)
+
     def get_initial_state(self, inputs=None, batch_size=None, dtype=None):
         if inputs is not None:
             batch_size, dtype = _array.shape(inputs)[0], inputs.dtype
@@ -424,9 +436,15 @@ class RNN(Layer):
     def __call__(self, inputs, initial_state=None, **kwargs):
         if isinstance(inputs, (list, tuple)):
             inputs, initial_state = inputs[0], list(inputs[1:])
-        if initial_state is not None:
-            kwargs["initial_state"] = as_list(initial_state)
-        return super().__call__(inputs, **kwargs)
+        if initial_state is None:
+            return super().__call__(inputs, **kwargs)
+        states = kwargs["initial_state"] = as_list(initial_state)
+        outputs = super().__call__(inputs, **kwargs)
+        if all(backend.is_keras_tensor(s) for s in states
+               if isinstance(s, Tensor)):
+            # A model that has the call gives it the states too.
+            self._calls[-1] = [inputs] + states, outputs
+        return outputs
 
     def call(self, inputs, mask=None, training=None, initial_state=None):
         if initial_state is not None:
@@ -557,9 +575,19 @@ class RNN(Layer):
             _zeros(*s.get_shape().as_list()) for s in self.states]
         backend.batch_set_value(list(zip(self.states, values)))
 
+    _lists_layers = False
+
     def get_config(self):
-        return {**super().get_config(), "cell": self.cell,
+        return {**super().get_config(), "cell": named.describe(self.cell),
                 **self._options()}
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        config = dict(config)
+        cell = config.pop("cell")
+        if isinstance(cell, dict):
+            cell = _cell_of(cell, custom_objects)
+        return cls(cell, **config)
 
     def _options(self):
         return {key: getattr(self, key) for key in (
@@ -571,6 +599,13 @@ class RNN(Layer):
 
 def _zeros(*shape):
     return np.zeros(shape, np.float32)
+
+
+def _cell_of(config, custom_objects):
+    known = {cell.__name__: cell for cell in (
+        SimpleRNNCell, GRUCell, LSTMCell, StackedRNNCells)}
+    return named.deserialize_keras_object(config, known, custom_objects,
+                                          "layer")
 
 
 def _swapped(x):
@@ -596,8 +631,7 @@ class _OfCell(RNN):
         length = own.pop("input_length", None)
         if "input_dim" in own:
             own["input_shape"] = (length, own.pop("input_dim"))
-        cell = self.cell_type(units, *args, dtype=own.get("dtype"),
-                              name="cell", **kwargs)
+        cell = self.cell_type(units, *args, dtype=own.get("dtype"), **kwargs)
         super().__init__(
             cell, return_sequences, return_state, go_backwards, stateful,
             unroll, time_major,
@@ -613,9 +647,13 @@ class _OfCell(RNN):
                              "batch_input_shape")}
 
     def get_config(self):
-        options = self._options()
-        del options["time_major"]
-        return {**Layer.get_config(self), **self._cell_config, **options}
+        return {**Layer.get_config(self), **self._cell_config,
+                **self._options(), "activity_regularizer":
+                regularizers.serialize(self.activity_regularizer)}
+
+    @classmethod
+    def from_config(cls, config):
+        return cls(**config)
 
 
 class SimpleRNN(_OfCell):
@@ -678,6 +716,15 @@ def _given(arguments):
             if k not in ("self", "kwargs", "__class__")}
 
 
+def known_layers():
+    """The classes of tf.keras.layers and of models, by name."""
+    layers, models = _load("keras.layers"), _load("keras.models")
+    found = {name: getattr(layers, name) for name in dir(layers)
+             if isinstance(getattr(layers, name), type)}
+    return {**found, "Model": models.Model, "Sequential": models.Sequential,
+            "BatchNormalizationV1": found["BatchNormalization"]}
+
+
 class Wrapper(Layer):
     """A layer around another one, `layer`."""
 
@@ -687,6 +734,16 @@ class Wrapper(Layer):
                             % (type(self).__name__, layer))
         self.layer = layer
         super().__init__(**kwargs)
+
+    def get_config(self):
+        return {**super().get_config(), "layer": named.describe(self.layer)}
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        config = dict(config)
+        layer = named.deserialize_keras_object(
+            config.pop("layer"), known_layers(), custom_objects, "layer")
+        return cls(layer, **config)
 
 
 class Bidirectional(Wrapper):
@@ -708,6 +765,8 @@ class Bidirectional(Wrapper):
             raise ValueError("Bidirectional: layer must be a recurrent layer, "
                              "got %s" % (layer,))
         config = layer.get_config()
+        self._described = named.describe(layer)
+        self._is_own_backward = backward_layer is not None
         self.merge_mode = merge_mode
         self.return_state = layer.return_state
         self.return_sequences = layer.return_sequences
@@ -721,6 +780,22 @@ class Bidirectional(Wrapper):
         if hasattr(layer, "_batch_input_shape"):
             self._batch_input_shape = layer._batch_input_shape
         del self.layer
+
+    def get_config(self):
+        config = {**Layer.get_config(self), "merge_mode": self.merge_mode,
+                  "layer": self._described}
+        if self._is_own_backward:
+            config["backward_layer"] = named.describe(self.backward_layer)
+        return config
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        config = dict(config)
+        if config.get("backward_layer") is not None:
+            config["backward_layer"] = named.deserialize_keras_object(
+                config["backward_layer"], known_layers(), custom_objects,
+                "layer")
+        return super().from_config(config, custom_objects)
 
     def build(self, input_shape):
         for layer in (self.forward_layer, self.backward_layer):

@@ -3,12 +3,12 @@ of tf.errors."""
 import collections
 import contextlib
 import errno
-import glob as _glob
 import io
 import os
 import shutil
 import stat as _stat
 
+from headrace._headrace import glob as _glob
 from headrace._src.framework import errors
 from headrace._src.framework.text_compat import as_bytes, as_str_any
 
@@ -209,10 +209,14 @@ def remove(path):
 
 
 def glob(pattern):
-    """The files that match a pattern, or one of a list of patterns."""
+    """The paths that match a pattern, or one of a list of patterns: those of
+    each in their order. In a pattern, * and ? match a leading dot too; paths
+    begin with "./" if the pattern has no folder. NotFoundError if the folder
+    in front of the first wildcard is missing."""
     if isinstance(pattern, (str, bytes, os.PathLike)):
         pattern = [pattern]
-    return [p for one in pattern for p in sorted(_glob.glob(_path(one)))]
+    return [os.fsdecode(p) for one in pattern
+            for p in _glob(os.fsencode(_path(one)))]
 
 
 def mkdir(path):

@@ -59,6 +59,7 @@ class Optimizer:
             raise ValueError("Must specify the optimizer name")
         self._use_locking = use_locking
         self._name = name
+        self._slot_places = []    # (slot's name, variable, slot)
         self._slots = {}          # slot name: {key of the variable: slot}
         self._non_slot_dict = {}  # (name, graph): variable
 
@@ -234,7 +235,18 @@ class Optimizer:
         slots = self._slot_dict(slot_name)
         if _key(var) not in slots:
             slots[_key(var)] = make()
+            self._slot_places.append((slot_name, var, slots[_key(var)]))
         return slots[_key(var)]
+
+    # What checkpoints of objects have of it.
+
+    def _checkpoint_children(self):
+        graph = get_default_graph()
+        return sorted((name, variable) for (name, of), variable
+                      in self._non_slot_dict.items() if of is graph)
+
+    def _checkpoint_slots(self):
+        return sorted(self._slot_places, key=lambda place: place[0])
 
     def _get_or_make_slot(self, var, val, slot_name, op_name):
         """The slot of `var`, which begins as the tensor `val`. The variable is

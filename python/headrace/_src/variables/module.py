@@ -71,6 +71,12 @@ class Module:
         it."""
         return value
 
+    def _checkpoint_children(self):
+        """[(name, value)] of what tf.train.Checkpoint follows: the attributes,
+        in the order in which they were set."""
+        return [(name, value) for name, value in vars(self).items()
+                if name not in ("_name", "_scope_name")]
+
     def _flatten(self, recursive=True, predicate=None,
                  attribute_traversal_key=None, with_path=False):
         """What the attributes of this module, and if `recursive` of those
