@@ -485,8 +485,7 @@ class Groups {
       const Value from = Read(*e);
       const Node& source = *graph_->node(from.node);
       return (absl::c_linear_search(reads, from) && KeepsValue(source)) ||
-             IsScalar(source) ||
-             CanRepeat(from, reads, depth + 1, steps);
+             IsScalar(source) || CanRepeat(from, reads, depth + 1, steps);
     });
   }
 

@@ -58,6 +58,22 @@ TEST_F(PassTest, WhatMayBeAVariableIsNotComputedAgainFrom) {
             "fetch_out_0 = _Retval(out)\n");
 }
 
+TEST_F(PassTest, GroupsOfAnyBatch) {
+  const Endpoint x = In("x", {-1, 64});
+  const Endpoint y = Op("y", "Tanh", {x});
+  const Endpoint dy = Op("dy", "Mul", {x, y});
+  const Endpoint dx = Op("dx", "TanhGrad", {y, dy});
+  // Its batch may be another, which is an error then.
+  const Endpoint other = In("other", {-1, 64});
+  Fetch(Op("out", "AddN", {dx, dy}, {{"N", 2}}));
+  Fetch(Op("unsure", "AddN", {dx, other}, {{"N", 2}}));
+  EXPECT_EQ(Run("group_elementwise"),
+            "out = _FusedElementwiseGroup(x)\n"
+            "fetch_out_0 = _Retval(out:1)\n"
+            "unsure = AddN(out, other)\n"
+            "fetch_unsure_0 = _Retval(unsure)\n");
+}
+
 TEST_F(PassTest, AGroupIsConvex) {
   // e reads a by way of a product: it is another group, though it reads b.
   const Endpoint x = In("x", {64, 64});
