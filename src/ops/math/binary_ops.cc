@@ -34,37 +34,43 @@ REGISTER_OP("SigmoidGrad")
     .Input("dy: T")
     .Output("z: T")
     .Attr("T: {bfloat16, half, float, double, complex64, complex128}")
-    .SetShapeFn(shape_inference::MergeBothInputs);
+    .SetShapeFn(shape_inference::MergeBothInputs)
+    .SymbolicShape(KeepSymbolicShape);
 REGISTER_OP("TanhGrad")
     .Input("y: T")
     .Input("dy: T")
     .Output("z: T")
     .Attr("T: {bfloat16, half, float, double, complex64, complex128}")
-    .SetShapeFn(shape_inference::MergeBothInputs);
+    .SetShapeFn(shape_inference::MergeBothInputs)
+    .SymbolicShape(KeepSymbolicShape);
 REGISTER_OP("SqrtGrad")
     .Input("y: T")
     .Input("dy: T")
     .Output("z: T")
     .Attr("T: {bfloat16, half, float, double, complex64, complex128}")
-    .SetShapeFn(shape_inference::MergeBothInputs);
+    .SetShapeFn(shape_inference::MergeBothInputs)
+    .SymbolicShape(KeepSymbolicShape);
 REGISTER_OP("RsqrtGrad")
     .Input("y: T")
     .Input("dy: T")
     .Output("z: T")
     .Attr("T: {bfloat16, half, float, double, complex64, complex128}")
-    .SetShapeFn(shape_inference::MergeBothInputs);
+    .SetShapeFn(shape_inference::MergeBothInputs)
+    .SymbolicShape(KeepSymbolicShape);
 REGISTER_OP("ReciprocalGrad")
     .Input("y: T")
     .Input("dy: T")
     .Output("z: T")
     .Attr("T: {bfloat16, half, float, double, complex64, complex128}")
-    .SetShapeFn(shape_inference::MergeBothInputs);
+    .SetShapeFn(shape_inference::MergeBothInputs)
+    .SymbolicShape(KeepSymbolicShape);
 REGISTER_OP("InvGrad")
     .Input("y: T")
     .Input("dy: T")
     .Output("z: T")
     .Attr("T: {bfloat16, half, float, double, complex64, complex128}")
-    .SetShapeFn(shape_inference::MergeBothInputs);
+    .SetShapeFn(shape_inference::MergeBothInputs)
+    .SymbolicShape(KeepSymbolicShape);
 REGISTER_OP("ApproximateEqual")
     .Input("x: T")
     .Input("y: T")
@@ -75,7 +81,8 @@ REGISTER_OP("ApproximateEqual")
         "half, uint32, uint64}")
     .Attr("tolerance: float = 1e-05")
     .SetIsCommutative()
-    .SetShapeFn(shape_inference::MergeBothInputs);
+    .SetShapeFn(shape_inference::MergeBothInputs)
+    .SymbolicShape(KeepSymbolicShape);
 REGISTER_OP("Complex")
     .Input("real: T")
     .Input("imag: T")

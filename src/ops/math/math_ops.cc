@@ -132,6 +132,7 @@ REGISTER_OP("AddN")
     .SetIsCommutative()
     .SetIsAggregate()
     .SetShapeFn(AddNShape)
+    .SymbolicShape(KeepSymbolicShape)
     .IsNoOpWhen(NoOpWhen::kOnlyInput);
 REGISTER_OP("AccumulateNV2")
     .Input("inputs: N * T")

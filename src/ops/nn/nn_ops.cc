@@ -99,7 +99,8 @@ REGISTER_OP("ReluGrad")
     .Input("features: T")
     .Output("backprops: T")
     .Attr("T: " HR_REAL_TYPES)
-    .SetShapeFn(MergeBothInputs);
+    .SetShapeFn(MergeBothInputs)
+    .SymbolicShape(KeepSymbolicShape);
 
 REGISTER_OP("Relu6")
     .Input("features: T")
@@ -114,7 +115,8 @@ REGISTER_OP("Relu6Grad")
     .Input("features: T")
     .Output("backprops: T")
     .Attr("T: " HR_REAL_TYPES)
-    .SetShapeFn(MergeBothInputs);
+    .SetShapeFn(MergeBothInputs)
+    .SymbolicShape(KeepSymbolicShape);
 
 REGISTER_OP("LeakyRelu")
     .Input("features: T")
@@ -130,7 +132,8 @@ REGISTER_OP("LeakyReluGrad")
     .Output("backprops: T")
     .Attr("alpha: float = 0.2")
     .Attr("T: {half, bfloat16, float, double} = DT_FLOAT")
-    .SetShapeFn(MergeBothInputs);
+    .SetShapeFn(MergeBothInputs)
+    .SymbolicShape(KeepSymbolicShape);
 
 REGISTER_OP("Elu")
     .Input("features: T")
@@ -145,7 +148,8 @@ REGISTER_OP("EluGrad")
     .Input("outputs: T")
     .Output("backprops: T")
     .Attr("T: {half, bfloat16, float, double}")
-    .SetShapeFn(MergeBothInputs);
+    .SetShapeFn(MergeBothInputs)
+    .SymbolicShape(KeepSymbolicShape);
 
 REGISTER_OP("Selu")
     .Input("features: T")
@@ -159,7 +163,8 @@ REGISTER_OP("SeluGrad")
     .Input("outputs: T")
     .Output("backprops: T")
     .Attr("T: {half, bfloat16, float, double}")
-    .SetShapeFn(MergeBothInputs);
+    .SetShapeFn(MergeBothInputs)
+    .SymbolicShape(KeepSymbolicShape);
 
 REGISTER_OP("Softplus")
     .Input("features: T")
@@ -173,7 +178,8 @@ REGISTER_OP("SoftplusGrad")
     .Input("features: T")
     .Output("backprops: T")
     .Attr("T: {half, bfloat16, float, double}")
-    .SetShapeFn(MergeBothInputs);
+    .SetShapeFn(MergeBothInputs)
+    .SymbolicShape(KeepSymbolicShape);
 
 REGISTER_OP("Softsign")
     .Input("features: T")
@@ -187,7 +193,8 @@ REGISTER_OP("SoftsignGrad")
     .Input("features: T")
     .Output("backprops: T")
     .Attr("T: {half, bfloat16, float, double}")
-    .SetShapeFn(MergeBothInputs);
+    .SetShapeFn(MergeBothInputs)
+    .SymbolicShape(KeepSymbolicShape);
 
 REGISTER_OP("Softmax")
     .Input("logits: T")

@@ -13,7 +13,6 @@
 #include <cstdint>
 #include <limits>
 #include <map>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -49,9 +48,7 @@ class Liveness {
   explicit Liveness(const std::vector<Node*>& order) {
     for (const Node* n : order) {
       int& of = of_[n->id()];
-      if (n->IsSwitch() && n->input_edge(1) != nullptr) {
-        of = Number(SetOf(*n));  // the outputs differ: see OfEndpoint
-      } else if (n->IsMerge() && !IsOfLoop(*n)) {
+      if (n->IsMerge() && !IsOfLoop(*n)) {
         of = Number({{n->id(), -1}});
       } else if (n->IsExit()) {
         of = Number({{n->id(), -2}});
@@ -464,6 +461,12 @@ class Groups {
     }
   }
 
+  // Its value cannot be the bytes of a variable, which may have been updated
+  // since it was first read.
+  static bool KeepsValue(const Node& n) {
+    return n.traits().output_buffer == OutputBuffer::kOwn;
+  }
+
   static bool IsScalar(const Node& n) {
     const Tensor* const t = FreeConstant(n);
     return t != nullptr && t->NumElements() == 1;
@@ -480,9 +483,9 @@ class Groups {
     }
     return absl::c_all_of(n.data_inputs(), [&](const Edge* e) {
       const Value from = Read(*e);
-      return absl::c_linear_search(reads, from) ||
-             IsScalar(*graph_->node(from.node)) ||
-             CanRepeat(from, reads, depth + 1, steps);
+      const Node& source = *graph_->node(from.node);
+      return (absl::c_linear_search(reads, from) && KeepsValue(source)) ||
+             IsScalar(source) || CanRepeat(from, reads, depth + 1, steps);
     });
   }
 

@@ -40,6 +40,40 @@ TEST_F(PassTest, AGradientComputesCheapValuesAgain) {
             "fetch_dx_0 = _Retval(dx)\n");
 }
 
+// The variable may have been updated when the second group runs.
+TEST_F(PassTest, WhatMayBeAVariableIsNotComputedAgainFrom) {
+  const Endpoint v = Op("v", "VariableV2", {},
+                        {{"dtype", DT_FLOAT}, {"shape", TensorShape({8, 64})}});
+  const Endpoint read = Op("read", "Identity", {v});
+  const Endpoint half = Op("half", "Mul", {read, Scalar("h", 0.5)});
+  const Endpoint far = Op("far", "Softmax", {Op("y", "Exp", {half})});
+  const Endpoint part = Op("part", "Mul", {far, half});
+  Fetch(Op("out", "AddN", {part, read, far}, {{"N", 3}}));
+  EXPECT_EQ(Run("group_elementwise"),
+            "v = VariableV2()\n"
+            "read = Identity(v)\n"
+            "y = _FusedElementwiseGroup(read, h)\n"
+            "far = Softmax(y:1)\n"
+            "out = _FusedElementwiseGroup(far, y, read)\n"
+            "fetch_out_0 = _Retval(out)\n");
+}
+
+TEST_F(PassTest, GroupsOfAnyBatch) {
+  const Endpoint x = In("x", {-1, 64});
+  const Endpoint y = Op("y", "Tanh", {x});
+  const Endpoint dy = Op("dy", "Mul", {x, y});
+  const Endpoint dx = Op("dx", "TanhGrad", {y, dy});
+  // Its batch may be another, which is an error then.
+  const Endpoint other = In("other", {-1, 64});
+  Fetch(Op("out", "AddN", {dx, dy}, {{"N", 2}}));
+  Fetch(Op("unsure", "AddN", {dx, other}, {{"N", 2}}));
+  EXPECT_EQ(Run("group_elementwise"),
+            "out = _FusedElementwiseGroup(x)\n"
+            "fetch_out_0 = _Retval(out:1)\n"
+            "unsure = AddN(out, other)\n"
+            "fetch_unsure_0 = _Retval(unsure)\n");
+}
+
 TEST_F(PassTest, AGroupIsConvex) {
   // e reads a by way of a product: it is another group, though it reads b.
   const Endpoint x = In("x", {64, 64});
