@@ -998,6 +998,12 @@ NAMES = {
             LeakyReLU Masking Multiply PReLU Permute ReLU RepeatVector Reshape Softmax
             ZeroPadding1D ZeroPadding2D ZeroPadding3D""",
         "layers.engine": "Layer",
+        "layers.further": """
+            ActivityRegularization AlphaDropout Cropping3D DepthwiseConv2D Dot
+            GaussianDropout GlobalAveragePooling3D
+            GlobalAvgPool3D=GlobalAveragePooling3D
+            GlobalMaxPool3D=GlobalMaxPooling3D GlobalMaxPooling3D
+            SpatialDropout3D UpSampling3D dot""",
         "layers.input_spec": "InputSpec",
         "keras.models": "Input InputLayer",
         "layers.normalization": "BatchNormalization LayerNormalization",
