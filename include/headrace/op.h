@@ -184,6 +184,9 @@ class OpSpec : public OpRecord {
   constexpr OpSpec Layer(LayerKind kind, const char* fused_op = nullptr) const {
     return Trait(&OpTraits::layer, LayerTraits{kind, fused_op});
   }
+  constexpr OpSpec FloatsNeverFail() const {
+    return Trait(&OpTraits::floats_never_fail, true);
+  }
   constexpr OpSpec IsNoOpWhen(NoOpWhen when) const {
     return Trait(&OpTraits::no_op_when, when);
   }

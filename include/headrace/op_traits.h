@@ -217,6 +217,11 @@ struct OpTraits {
   bool states_effects = false;
   // Output 0 has the shape of input 0.
   bool keeps_shape = false;
+  // Of floats or doubles whose shapes are known the op does not fail, whatever
+  // their values, if inputs of other types are constants that its shape
+  // function has accepted. So it is for element-wise ops, too, which need not
+  // state it.
+  bool floats_never_fail = false;
   // shape_value_fn uses only the shapes of inputs, never their values.
   bool value_is_of_shapes = false;
   // Outputs from this index on are scratch memory for the gradient's kernels,

@@ -182,7 +182,7 @@ TEST_F(CustomOpTest, AnActivationOfALibraryIsFoldedAndMerged) {
   EXPECT_EQ(Run(Op("Add", {x, folded}), true, &sum),
             (std::map<std::string, int>{{"Add", 1}}));
   const Endpoint twice =
-      Op("Sub", {Op(kActivation, {x}), Op(kActivation, {x})});
+      Op("Equal", {Op(kActivation, {x}), Op(kActivation, {x})});
   EXPECT_EQ(Run(twice, true, &sum)[kActivation], 1);
 }
 

@@ -85,8 +85,8 @@ class Evaluator::Context final : public ShapeValueContext {
   MaybeShapeValue invariant_input(int i) const override {
     const Edge* const e = InputEdge(i);
     if (e == nullptr || evaluator_ == nullptr) return std::nullopt;
-    return evaluator_->Evaluate(
-        SourceOfInvariant({e->src(), e->src_output()}), depth_ + 1);
+    return evaluator_->Evaluate(SourceOfInvariant({e->src(), e->src_output()}),
+                                depth_ + 1);
   }
 
  private:

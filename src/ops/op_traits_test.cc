@@ -136,6 +136,10 @@ TEST(OpTraitsTest, TraitsFitTheSignatures) {
         EXPECT_GE(fused->FindAttr(attr), 0) << attr;
       }
     }
+    if (t.floats_never_fail) {
+      EXPECT_EQ(EffectsOf(*op), Effect::kNone);
+      EXPECT_EQ(op->outputs.size(), 1u);
+    }
     if (t.value_is_of_shapes) {
       EXPECT_NE(t.shape_value_fn, nullptr);
     }

@@ -175,6 +175,19 @@ def check_no_op(run, when):
     return True
 
 
+def check_floats_never_fail(run, _):
+    """NaNs, infinities and zeros in the place of the floats."""
+    if run.inputs[0][0] not in (random_ops.FLOAT, random_ops.DOUBLE):
+        return False
+    odd = [np.resize([np.nan, np.inf, -np.inf, 0., -0., 1e300], t[1])
+           if t[0] == run.inputs[0][0] else None for t in run.inputs]
+    with np.errstate(over="ignore"):
+        got = run.again([t if a is None else random_ops.encode(t[0], a)
+                         for t, a in zip(run.inputs, odd)])
+    assert got is not None
+    return True
+
+
 def check_activation(run, kind):
     x, y = random_ops.decode(run.inputs[0]), random_ops.decode(run.outputs[0])
     assert x.shape == y.shape and run.inputs[0][0] == run.outputs[0][0]
@@ -188,10 +201,12 @@ def check_activation(run, kind):
 CHECKS = {"effects": check_pure, "keeps-shape": check_keeps_shape,
           "commutative": check_commutative, "elementwise": check_elementwise,
           "output": check_output, "no-op": check_no_op,
-          "activation": check_activation}
+          "activation": check_activation,
+          "floats-never-fail": check_floats_never_fail}
 # Of how many ops the cases can tell, at least. Some traits hold now and then.
 REACHED = {"effects": 440, "keeps-shape": 100, "commutative": 13,
-           "elementwise": 40, "output": 9, "no-op": 7, "activation": 6}
+           "elementwise": 40, "output": 9, "no-op": 7, "activation": 6,
+           "floats-never-fail": 4}
 
 
 @pytest.mark.slow

@@ -96,6 +96,7 @@ std::string DescribeTraits(const OpDef& op) {
   std::string text = absl::StrCat("effects:", EffectNames(EffectsOf(op)));
   if (op.is_commutative) text += " commutative";
   if (t.keeps_shape) text += " keeps-shape";
+  if (t.floats_never_fail) text += " floats-never-fail";
   Append("class", t.op_class, kClasses, &text);
   Append("output", t.output_buffer, kBuffers, &text);
   Append("variable", t.variable_use, kVariableUses, &text);

@@ -119,8 +119,7 @@ MaybeShapeValue ConcatValue(const ShapeValueContext& c) {
   return Concat(c, 1, 0, &ShapeValueContext::input);
 }
 MaybeShapeValue ConcatV2Value(const ShapeValueContext& c) {
-  return Concat(c, 0, c.num_inputs() - 1,
-                &ShapeValueContext::invariant_input);
+  return Concat(c, 0, c.num_inputs() - 1, &ShapeValueContext::invariant_input);
 }
 
 MaybeShapeValue PackValue(const ShapeValueContext& c) {

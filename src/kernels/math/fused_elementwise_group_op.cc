@@ -49,8 +49,8 @@ class FusedElementwiseGroupOp : public OpKernel {
     }
     const int64_t n = shape.num_elements();
     const auto run = [&](int64_t begin, int64_t end) {
-      alignas(64) char scratch[kMaxOps * kBlockBytes];
-      const int64_t block = kBlockBytes / size_;
+      alignas(64) char scratch[kScratchBytes];
+      const int64_t block = block_bytes_ / size_;
       for (int64_t i = begin; i < end; i += block) {
         RunBlock(b, i, std::min(block, end - i), scratch);
       }
@@ -65,7 +65,9 @@ class FusedElementwiseGroupOp : public OpKernel {
   }
 
  private:
-  static constexpr int64_t kBlockBytes = 4096;
+  static constexpr int64_t kMaxBlockBytes = 4096;
+  // On the stack, which may be a small one, and in the first level cache.
+  static constexpr int64_t kScratchBytes = 32768;
   static constexpr int64_t kMaxOps = 48;
   // Less work than this, in ns, runs on one thread.
   static constexpr double kInlineNs = 60000;
@@ -159,6 +161,10 @@ class FusedElementwiseGroupOp : public OpKernel {
       step.place = static_cast<int>(at);
       free_from[at] = std::max(last_reader_[num_inputs() + i], i + 1);
     }
+    const auto places = static_cast<int64_t>(free_from.size());
+    block_bytes_ =
+        std::min(kMaxBlockBytes, kScratchBytes / std::max<int64_t>(places, 1));
+    block_bytes_ -= block_bytes_ % 64;
   }
 
   Status Classify(const Tensor& t, const TensorShape& shape, int i,
@@ -217,7 +223,7 @@ class FusedElementwiseGroupOp : public OpKernel {
   char* Result(const Blocks& b, const Step& step, int64_t at,
                char* scratch) const {
     return step.output >= 0 ? b.outputs[step.output] + at * size_
-                            : scratch + step.place * kBlockBytes;
+                            : scratch + step.place * block_bytes_;
   }
 
   // The value, from the element `at` on where it is whole.
@@ -290,6 +296,7 @@ class FusedElementwiseGroupOp : public OpKernel {
   std::vector<int64_t> results_;
   std::vector<int64_t> last_reader_;  // the op, by value; -1: none
   int64_t size_ = 0;
+  int64_t block_bytes_ = 0;  // of a result in scratch
   double cost_ = 0;
 };
 REGISTER_KERNEL_BUILDER(Name("_FusedElementwiseGroup")

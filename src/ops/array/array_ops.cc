@@ -369,7 +369,8 @@ REGISTER_OP("Reshape")
     .SetShapeFn(ReshapeShape)
     .IsNoOpWhen(NoOpWhen::kShapeIsKept)
     .Outputs(OutputBuffer::kView)
-    .ShapeValue(ReshapedValue, ReshapedMatrix);
+    .ShapeValue(ReshapedValue, ReshapedMatrix)
+    .FloatsNeverFail();
 
 REGISTER_OP("Squeeze")
     .Input("input: T")

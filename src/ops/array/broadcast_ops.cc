@@ -155,7 +155,8 @@ REGISTER_OP("BroadcastTo")
     .Output("output: T")
     .Attr("T: type")
     .Attr("Tidx: {int32, int64} = DT_INT32")
-    .SetShapeFn(BroadcastToShape);
+    .SetShapeFn(BroadcastToShape)
+    .FloatsNeverFail();
 REGISTER_OP("Range")
     .Input("start: Tidx")
     .Input("limit: Tidx")

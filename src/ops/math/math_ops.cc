@@ -133,7 +133,8 @@ REGISTER_OP("AddN")
     .SetIsAggregate()
     .SetShapeFn(AddNShape)
     .SymbolicShape(KeepSymbolicShape)
-    .IsNoOpWhen(NoOpWhen::kOnlyInput);
+    .IsNoOpWhen(NoOpWhen::kOnlyInput)
+    .FloatsNeverFail();
 REGISTER_OP("AccumulateNV2")
     .Input("inputs: N * T")
     .Output("sum: T")

@@ -158,7 +158,8 @@ REGISTER_OP("Sum")
         "half, uint32, uint64}")
     .Attr("Tidx: {int32, int64} = DT_INT32")
     .SetShapeFn(shape_inference::ReductionShape)
-    .IsNoOpWhen(NoOpWhen::kNoAxes);
+    .IsNoOpWhen(NoOpWhen::kNoAxes)
+    .FloatsNeverFail();
 REGISTER_OP("Mean")
     .Input("input: T")
     .Input("reduction_indices: Tidx")
@@ -170,7 +171,8 @@ REGISTER_OP("Mean")
         "half, uint32, uint64}")
     .Attr("Tidx: {int32, int64} = DT_INT32")
     .SetShapeFn(shape_inference::ReductionShape)
-    .IsNoOpWhen(NoOpWhen::kNoAxes);
+    .IsNoOpWhen(NoOpWhen::kNoAxes)
+    .FloatsNeverFail();
 REGISTER_OP("Prod")
     .Input("input: T")
     .Input("reduction_indices: Tidx")

@@ -59,8 +59,7 @@ TEST_F(PassTest, AttentionTakesFactorsOfQueryAndKey) {
 
 TEST_F(PassTest, AttentionTakesStepsOfAnyOrder) {
   const Endpoint q = In("q", {-1, -1, 8}), k = In("k", {-1, -1, 8}),
-                 v = In("v", {-1, -1, 5}), b = In("b", {-1, -1}),
-                 c = In("c", {}, DT_BOOL);
+                 v = In("v", {-1, -1, 5}), b = In("b", {-1, -1});
   const Endpoint mask = In("mask", {-1, 1, -1}, DT_BOOL);
   Endpoint e = Op("s", "BatchMatMulV2", {q, k}, {{"adj_y", true}});
   e = Op("one", "Mul", {e, b});

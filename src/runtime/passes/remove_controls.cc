@@ -18,7 +18,6 @@
 // itself keeps its edges.
 #include <algorithm>
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -85,15 +84,14 @@ class Orders {
     }
     for (const Edge* e : n.data_inputs()) {
       if (e == nullptr ||
-          !e->src()->output_shape(e->src_output()).IsFullyDefined()) {
+          !e->src()->output_shape(e->src_output()).IsFullyDefined() ||
+          (e->src()->output_type(e->src_output()) != n.output_type(0) &&
+           ConstantInput(n, e->dst_input()) == nullptr)) {
         return false;
       }
     }
-    const std::string& op = n.type_string();
-    const bool has_constant =
-        op == "Sum" || op == "Mean" || op == "Reshape" || op == "BroadcastTo";
-    return n.traits().elementwise != Elementwise::kNo || op == "AddN" ||
-           (has_constant && ConstantInput(n, 1) != nullptr);
+    return n.traits().floats_never_fail ||
+           n.traits().elementwise != Elementwise::kNo;
   }
 
   // Nodes that do not fail, nor does what is there for them alone.
