@@ -250,6 +250,7 @@ TEST(UnaryTest, SpecialFunctionsOfBfloat16) {
   ExpectClose(Run1("Digamma", x), rounded({-1.96351f, -0.577216f, 0.422784f}));
   ExpectClose(Run1("BesselI0", x), rounded({1.06348f, 1.26607f, 2.27959f}));
   ExpectClose(Run1("BesselK0", x), rounded({0.924419f, 0.421024f, 0.113894f}));
+  ExpectClose(Run2("Igamma", x, x), rounded({0.682689f, 0.632121f, 0.593994f}));
 }
 
 TEST(UnaryTest, Gradients) {

@@ -83,6 +83,11 @@ TEST(StringOpsTest, AsString) {
   t.Input(MakeTensor<float>({2}, {3.14159f, -1}));
   ASSERT_EQ(t.Run(), OkStatus());
   ExpectEqual(t.Output(0), Strings({"003.14", "-01.00"}));
+  OpTester c("AsString");
+  c.Attr("precision", int64_t{2});
+  c.Input(MakeTensor<complex64>({2}, {{3.14159f, -1}, {0, 1e10f}}));
+  ASSERT_EQ(c.Run(), OkStatus());
+  ExpectEqual(c.Output(0), Strings({"(3.14,-1.00)", "(0.00,10000000000.00)"}));
   OpTester u("AsString");
   u.Attr("precision", int64_t{2}).Input(MakeScalar<int32_t>(1));
   ExpectError(u.Run(), kInvalid, "precision not supported");
