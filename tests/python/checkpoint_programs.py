@@ -8,14 +8,12 @@ as argument it says whether TensorFlow finds what it wants in the files there,
 which test_object_checkpoints.py writes:
 
     PYTHON tests/python/checkpoint_programs.py FOLDER"""
-import base64
-import json
 import os
 import sys
 import tempfile
-import zlib
 
 import numpy as np
+import recorded
 
 VALUES = os.path.join(os.path.dirname(os.path.abspath(__file__)),
                       "checkpoint_values.json")
@@ -165,14 +163,10 @@ def main():
         path = save(tf, name, folder)
         files = {}
         for file in os.listdir(os.path.join(folder, name)):
-            with open(os.path.join(folder, name, file), "rb") as opened:
-                files[file] = base64.b64encode(zlib.compress(
-                    opened.read(), 9)).decode()
+            files[file] = recorded.packed(os.path.join(folder, name, file))
         results[name] = {"files": files, "tensors": tensors(tf, path)}
     if results:
-        with open(VALUES, "w") as opened:
-            json.dump(results, opened, indent=0, sort_keys=True)
-            opened.write("\n")
+        recorded.write(VALUES, results)
 
 
 if __name__ == "__main__":

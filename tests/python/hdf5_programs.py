@@ -8,14 +8,13 @@ a folder as argument it says whether TensorFlow reads the files there, which
 test_keras_hdf5.py writes, and gives the same predictions:
 
     PYTHON tests/python/hdf5_programs.py FOLDER"""
-import base64
 import json
 import os
 import sys
 import tempfile
-import zlib
 
 import numpy as np
+import recorded
 
 VALUES = os.path.join(os.path.dirname(os.path.abspath(__file__)),
                       "hdf5_values.json")
@@ -81,16 +80,12 @@ def main():
             continue
         model = fresh(K, name)
         model.save_weights(path)
-        with open(path, "rb") as file:
-            text = base64.b64encode(zlib.compress(file.read(), 9)).decode()
         results[name] = {
-            "file": text, "predictions": model.predict(X).tolist(),
+            "file": recorded.packed(path), "predictions": model.predict(X).tolist(),
             "names": [[layer.name, [w.name for w in layer.weights]]
                       for layer in model.layers]}
     if results:
-        with open(VALUES, "w") as file:
-            json.dump(results, file, indent=0, sort_keys=True)
-            file.write("\n")
+        recorded.write(VALUES, results)
 
 
 if __name__ == "__main__":

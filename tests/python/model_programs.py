@@ -9,14 +9,13 @@ a folder as argument it says whether TensorFlow reads the files there, which
 test_keras_models.py writes, and goes on as from its own:
 
     PYTHON tests/python/model_programs.py FOLDER"""
-import base64
 import json
 import os
 import sys
 import tempfile
-import zlib
 
 import numpy as np
+import recorded
 
 VALUES = os.path.join(os.path.dirname(os.path.abspath(__file__)),
                       "model_values.json")
@@ -163,18 +162,14 @@ def main():
             continue
         model, x, y = trained(K, name)
         model.save(path)
-        with open(path, "rb") as file:
-            text = base64.b64encode(zlib.compress(file.read(), 9)).decode()
         results[name] = {
-            "file": text, "config": json.loads(model.to_json()),
+            "file": recorded.packed(path), "config": json.loads(model.to_json()),
             "yaml": model.to_yaml() if name != "custom" else None,
             "layers": [layer.name for layer in model.layers],
             "names": [w.name for w in model.optimizer.weights],
             "metrics": model.metrics_names, "after": one_more(model, x, y)}
     if results:
-        with open(VALUES, "w") as file:
-            json.dump(results, file, indent=0, sort_keys=True)
-            file.write("\n")
+        recorded.write(VALUES, results)
 
 
 def _leaves(x):

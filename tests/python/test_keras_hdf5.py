@@ -1,15 +1,14 @@
 """Weights of tf.keras models in HDF5 files: those that TensorFlow 1.15 wrote
 (hdf5_programs.py), our own, and what is refused. Needs h5py, but for one test."""
-import base64
 import json
 import os
 import subprocess
 import sys
-import zlib
 
 import hdf5_programs
 import numpy as np
 import pytest
+import recorded
 
 import headrace as tf
 
@@ -29,8 +28,7 @@ def h5py():
 def saved(name, folder):
     """The path of a file that TensorFlow wrote."""
     path = os.path.join(str(folder), name + ".tf.h5")
-    with open(path, "wb") as file:
-        file.write(zlib.decompress(base64.b64decode(WANTED[name]["file"])))
+    recorded.unpack(WANTED[name]["file"], path)
     return path
 
 

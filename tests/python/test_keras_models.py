@@ -1,15 +1,14 @@
 """Whole models of tf.keras in files, configs and JSON: those that TensorFlow 1.15
 wrote (model_programs.py), our own, and what is refused. What needs h5py is
 skipped without it."""
-import base64
 import json
 import os
 import subprocess
-import zlib
 
 import model_programs
 import numpy as np
 import pytest
+import recorded
 
 import headrace as tf
 
@@ -41,8 +40,7 @@ def check(found, wanted):
 def saved(name, folder):
     """The path of a file that TensorFlow wrote."""
     path = os.path.join(str(folder), name + ".tf.h5")
-    with open(path, "wb") as file:
-        file.write(zlib.decompress(base64.b64decode(WANTED[name]["file"])))
+    recorded.unpack(WANTED[name]["file"], path)
     return path
 
 

@@ -1,14 +1,13 @@
 """tf.train.Checkpoint and CheckpointManager: files that TensorFlow 1.15 wrote
 (checkpoint_programs.py), our own, what is asserted, and what is deleted."""
-import base64
 import json
 import os
 import subprocess
-import zlib
 
 import checkpoint_programs as programs
 import numpy as np
 import pytest
+import recorded
 
 import headrace as tf
 
@@ -26,7 +25,7 @@ def session():
 def saved(name, folder):
     """The path of a checkpoint that TensorFlow wrote."""
     for file, text in WANTED[name]["files"].items():
-        (folder / file).write_bytes(zlib.decompress(base64.b64decode(text)))
+        recorded.unpack(text, folder / file)
     return str(folder / "ckpt-1")
 
 

@@ -1,26 +1,14 @@
 """Models of tf.keras as configs, dicts of what JSON can write: the layers with
 their configs and the calls of each; and models made of them."""
+import collections
 import json
 
 import numpy as np
 
+from headrace._loading import load as _load
 from headrace._src.framework import dtypes, nest
 from headrace._src.framework.tensor_shape import TensorShape
 from headrace._src.layers import backend, named
-from headrace._src.layers.recurrent import known_layers
-
-VERSION = "2.2.4-tf"  # of Keras, whose files these are
-
-
-def described(layer):
-    """The class and the config of a layer."""
-    return {"class_name": type(layer).__name__, "config": layer.get_config()}
-
-
-def layer_of(config, custom_objects=None):
-    """The layer of what `described` gave. ValueError for an unknown class."""
-    return named.deserialize_keras_object(config, known_layers(),
-                                          custom_objects, "layer")
 
 
 class _Walk:
@@ -108,7 +96,7 @@ def of_network(model):
             options = _plain_options(layer, number)
             calls.append([list(place(x)) + [options]
                           for x in nest.flatten(layer._calls[number][0])])
-        layers.append({"name": layer.name, **described(layer),
+        layers.append({"name": layer.name, **named.describe(layer),
                        "inbound_nodes": calls})
     return {"name": model.name, "layers": layers,
             "input_layers": [list(place(x)) for x in model.inputs],
@@ -138,16 +126,15 @@ def _plain_options(layer, number):
 def network(config, custom_objects=None):
     """(inputs, outputs) that new layers make of the config of a model.
     ValueError if it names a layer, or a call of one, that is not there."""
-    layers = {}
-    waiting = []   # (layer, calls that are still to be made)
+    waiting = []   # (name, layer, numbered calls that are still to be made)
     made = {}      # (name, number of call): tensors
     for entry in config["layers"]:
-        layer = layer_of(entry, custom_objects)
-        layers[entry["name"]] = layer
+        layer = named.layer_of(entry, custom_objects)
         calls = entry["inbound_nodes"]
         if not calls:
             made[entry["name"], 0] = nest.flatten(layer.output)
-        waiting.append((entry["name"], layer, calls, [0]))
+        waiting.append((entry["name"], layer, collections.deque(
+            enumerate(calls, _own_calls(layer)))))
 
     def tensor(place):
         name, number, index = place[:3]
@@ -158,26 +145,25 @@ def network(config, custom_objects=None):
                              % (config.get("name"), index, number, name))
         return found[index]
 
+    def is_ready(calls):
+        return calls and all((x[0], x[1]) in made for x in calls[0][1])
+
     while waiting:
-        before, later = sum(len(w[2]) - w[3][0] for w in waiting), []
-        for name, layer, calls, at in waiting:
-            while at[0] < len(calls):
-                call = calls[at[0]]
-                if any((x[0], x[1]) not in made for x in call):
-                    break
+        is_stuck = True
+        for name, layer, calls in waiting:
+            while is_ready(calls):
+                number, call = calls.popleft()
                 inputs = [tensor(x) for x in call]
                 options = call[0][3] if len(call[0]) > 3 else {}
                 outputs = layer(inputs[0] if len(inputs) == 1 else inputs,
                                 **options)
-                made[name, at[0] + _own_calls(layer)] = nest.flatten(outputs)
-                at[0] += 1
-            if at[0] < len(calls):
-                later.append((name, layer, calls, at))
-        if later and sum(len(w[2]) - w[3][0] for w in later) == before:
+                made[name, number] = nest.flatten(outputs)
+                is_stuck = False
+        waiting = [w for w in waiting if w[2]]
+        if waiting and is_stuck:
             raise ValueError(
                 "The config of model %s calls layer %s on what no layer makes"
-                % (config.get("name"), later[0][0]))
-        waiting = later
+                % (config.get("name"), waiting[0][0]))
 
     def all_of(places):
         tensors = [tensor(place) for place in places]
@@ -189,8 +175,7 @@ def as_plain(value):
     """What JSON has no type for, as json.dumps asks. TypeError for what has no
     such form."""
     if hasattr(value, "get_config"):
-        return {"class_name": type(value).__name__,
-                "config": value.get_config()}
+        return named.describe(value)
     if isinstance(value, (np.ndarray, np.generic)):
         return value.tolist()
     if callable(value) and hasattr(value, "__name__"):
@@ -204,7 +189,8 @@ def as_plain(value):
 
 def whole(model):
     """The class and config of a model, and what made it."""
-    return {**described(model), "keras_version": VERSION,
+    return {**named.describe(model),
+            "keras_version": _load("keras").__version__,
             "backend": "tensorflow"}
 
 
@@ -233,8 +219,8 @@ def model_from_config(config, custom_objects=None):
         raise TypeError("`model_from_config` expects a dictionary, not a list. "
                         "Maybe you meant to use "
                         "`Sequential.from_config(config)`?")
-    return layer_of({"class_name": config["class_name"],
-                     "config": config["config"]}, custom_objects)
+    return named.layer_of({"class_name": config["class_name"],
+                           "config": config["config"]}, custom_objects)
 
 
 def model_from_json(json_string, custom_objects=None):
@@ -293,11 +279,11 @@ def _input_layer(model, x):
     history = backend.graph_state().history
     if x.name in history:
         return history[x.name][0]
-    return known_layers()["InputLayer"](input_tensor=x)
+    return named.known_layers()["InputLayer"](input_tensor=x)
 
 
 def _cloned_network(model, given, make):
-    kinds = known_layers()
+    kinds = named.known_layers()
     values, new = {}, {}
     history = backend.graph_state().history
     for i, x in enumerate(model.inputs):

@@ -4,11 +4,11 @@ import os
 
 import numpy as np
 
+from headrace._loading import load as _load
 from headrace._src.layers import backend
 
 _SUFFIXES = (".h5", ".hdf5", ".keras")
 _MOST = 64512  # bytes of an attribute
-VERSION = b"2.2.4-tf"
 
 
 def is_hdf5_path(path):
@@ -21,6 +21,11 @@ def is_hdf5_file(path):
         return False
     with open(path, "rb") as file:
         return file.read(8) == b"\x89HDF\r\n\x1a\n"
+
+
+def version():
+    """Keras' version, which its files name."""
+    return _load("keras").__version__.encode()
 
 
 def h5py(method):
@@ -72,7 +77,7 @@ def write_layers(file, layers):
     """Writes the weights of layers in a file or a group of one."""
     _write_names(file, "layer_names", [x.name for x in layers])
     file.attrs["backend"] = b"tensorflow"
-    file.attrs["keras_version"] = VERSION
+    file.attrs["keras_version"] = version()
     for layer in layers:
         write_weights(file.create_group(layer.name), _weights(layer))
 

@@ -8,6 +8,7 @@ from headrace._src.keras import hdf5_files as _hdf5
 from headrace._src.keras import losses as _losses
 from headrace._src.keras import metrics as _metrics
 from headrace._src.keras import optimizers as _optimizers
+from headrace._src.layers import named
 from headrace._src.platform import tf_logging as logging
 
 
@@ -50,9 +51,9 @@ def save_model(model, filepath, overwrite=True, include_optimizer=True,
         raise ValueError(
             "Model %s has no weights yet: give its first layer an input_shape, "
             "or call it, before it is saved" % model.name)
-    contents = {"keras_version": _hdf5.VERSION, "backend": b"tensorflow",
+    contents = {"keras_version": _hdf5.version(), "backend": b"tensorflow",
                 "model_config": json.dumps(
-                    configs.described(model),
+                    named.describe(model),
                     default=configs.as_plain).encode()}
     is_compiled = include_optimizer and model.optimizer is not None
     if is_compiled and not isinstance(model.optimizer, _optimizers.Optimizer):

@@ -8,7 +8,7 @@ from headrace._src.framework.tensor_shape import TensorShape
 from headrace._src.keras import configs, summaries
 from headrace._src.keras import weights_files as _files
 from headrace._src.keras.training import Training
-from headrace._src.layers import backend
+from headrace._src.layers import backend, named
 from headrace._src.layers.engine import Layer, as_list
 from headrace._src.ops import array_ops as _array
 
@@ -339,7 +339,7 @@ class Sequential(Model):
     def get_config(self):
         self._check_is_network("get_config")
         config = {"name": self.name,
-                  "layers": [configs.described(layer)
+                  "layers": [named.describe(layer)
                              for layer in self._layers]}
         if self._given is not None and self._connected_late:
             config["build_input_shape"] = backend.int_shape(self.inputs[0])
@@ -353,7 +353,7 @@ class Sequential(Model):
             config = config["layers"]
         model = cls(name=name)
         for layer in config:
-            model.add(configs.layer_of(layer, custom_objects))
+            model.add(named.layer_of(layer, custom_objects))
         if model._given is None and shape is not None:
             model._connect_by(Input(batch_shape=tuple(shape)))
         return model

@@ -142,8 +142,7 @@ class Optimizer:
                         for name in sorted(self._variables)]
 
     def _checkpoint_slots(self):
-        return [(name, variable, slot) for name, variable, slot
-                in self._slot_places]
+        return list(self._slot_places)
 
     weights = property(lambda self: list(self._weights))
 

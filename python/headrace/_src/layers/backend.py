@@ -75,6 +75,11 @@ def graph_state():
     return found[0]
 
 
+def rounded(x):
+    """A number as one of float32 is: so configs in TensorFlow's files have it."""
+    return float(_np.float32(x))
+
+
 def graph_inputs():
     """[(layer, tensor)] of what models of this graph begin with."""
     state = graph_state()

@@ -1,8 +1,6 @@
 """tf.keras.layers: Dense, Dropout, Flatten, and layers without weights."""
 import inspect
 
-import numpy as np
-
 from headrace._src.framework import dtypes
 from headrace._src.framework.tensor import convert_to_tensor
 from headrace._src.framework.tensor_shape import TensorShape
@@ -380,11 +378,6 @@ class ZeroPadding3D(_ZeroPadding):
         super().__init__(padding, data_format, **kwargs)
 
 
-def _as_float(x):
-    # As a number of floatx is, so that files say the same.
-    return float(np.float32(x))
-
-
 class ReLU(Layer):
     """Values below `threshold` times negative_slope, others up to
     max_value."""
@@ -403,9 +396,9 @@ class ReLU(Layer):
     def get_config(self):
         most = self.max_value
         return {**super().get_config(),
-                "max_value": None if most is None else _as_float(most),
-                "negative_slope": _as_float(self.negative_slope),
-                "threshold": _as_float(self.threshold)}
+                "max_value": None if most is None else backend.rounded(most),
+                "negative_slope": backend.rounded(self.negative_slope),
+                "threshold": backend.rounded(self.threshold)}
 
 
 class LeakyReLU(Layer):
@@ -421,7 +414,7 @@ class LeakyReLU(Layer):
         return backend.relu(inputs, alpha=self.alpha)
 
     def get_config(self):
-        return {**super().get_config(), "alpha": _as_float(self.alpha)}
+        return {**super().get_config(), "alpha": backend.rounded(self.alpha)}
 
 
 class PReLU(Layer):

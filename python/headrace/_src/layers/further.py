@@ -86,16 +86,15 @@ class Dot(Layer):
         self.normalize = normalize
         self.supports_masking = True
 
-    def _axes(self, inputs):
-        axes = [self.axes] * 2 if isinstance(self.axes, int) else self.axes
-        return [a % x.get_shape().ndims for a, x in zip(axes, inputs)]
+    def _two_axes(self):
+        return [self.axes] * 2 if isinstance(self.axes, int) else self.axes
 
     def build(self, input_shape):
         if not isinstance(input_shape, (list, tuple)) or len(input_shape) != 2:
             raise ValueError("A `Dot` layer should be called on a list of 2 "
                              "inputs.")
-        axes = [self.axes] * 2 if isinstance(self.axes, int) else self.axes
-        sizes = [shape[a].value for shape, a in zip(input_shape, axes)]
+        sizes = [shape[a].value
+                 for shape, a in zip(input_shape, self._two_axes())]
         if None not in sizes and sizes[0] != sizes[1]:
             raise ValueError(
                 "Dimension incompatibility %s != %s. Layer shapes: %s, %s"
@@ -103,7 +102,8 @@ class Dot(Layer):
         self.built = True
 
     def call(self, inputs):
-        axes = self._axes(inputs)
+        axes = [a % x.get_shape().ndims
+                for a, x in zip(self._two_axes(), inputs)]
         if self.normalize:
             inputs = [_normalization.l2_normalize(x, axis=a)
                       for x, a in zip(inputs, axes)]
@@ -178,10 +178,6 @@ class AlphaDropout(_Noise):
         a = ((1 - self.rate) * (1 + self.rate * lowest ** 2)) ** -0.5
         b = -a * lowest * self.rate
         return a * (inputs * kept + lowest * (1 - kept)) + b
-
-    def get_config(self):
-        # As in TensorFlow, without the others.
-        return super().get_config()
 
 
 class ActivityRegularization(Layer):

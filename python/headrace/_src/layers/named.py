@@ -2,6 +2,8 @@
 config."""
 import inspect
 
+from headrace._loading import load as _load
+
 _custom: dict = {}  # what programs registered, by name
 
 
@@ -69,6 +71,21 @@ def _known(name, what, known):
     if name not in known:
         raise ValueError("Unknown %s: %s" % (what, name))
     return known[name]
+
+
+def known_layers():
+    """The classes of tf.keras.layers and of models, by name."""
+    layers, models = _load("keras.layers"), _load("keras.models")
+    found = {name: getattr(layers, name) for name in dir(layers)
+             if isinstance(getattr(layers, name), type)}
+    return {**found, "Model": models.Model, "Sequential": models.Sequential,
+            "BatchNormalizationV1": found["BatchNormalization"]}
+
+
+def layer_of(config, custom_objects=None):
+    """The layer that `describe` described. ValueError for an unknown class."""
+    return deserialize_keras_object(config, known_layers(), custom_objects,
+                                    "layer")
 
 
 def serialize_keras_object(instance):

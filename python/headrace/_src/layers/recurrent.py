@@ -3,7 +3,6 @@ import numpy as np
 
 from headrace import raw_ops as _raw
 from headrace._headrace import Tensor
-from headrace._loading import load as _load
 from headrace._src.control.control_flow import while_loop
 from headrace._src.control.tensor_array import TensorArray
 from headrace._src.framework import dtypes, nest
@@ -716,15 +715,6 @@ def _given(arguments):
             if k not in ("self", "kwargs", "__class__")}
 
 
-def known_layers():
-    """The classes of tf.keras.layers and of models, by name."""
-    layers, models = _load("keras.layers"), _load("keras.models")
-    found = {name: getattr(layers, name) for name in dir(layers)
-             if isinstance(getattr(layers, name), type)}
-    return {**found, "Model": models.Model, "Sequential": models.Sequential,
-            "BatchNormalizationV1": found["BatchNormalization"]}
-
-
 class Wrapper(Layer):
     """A layer around another one, `layer`."""
 
@@ -741,8 +731,7 @@ class Wrapper(Layer):
     @classmethod
     def from_config(cls, config, custom_objects=None):
         config = dict(config)
-        layer = named.deserialize_keras_object(
-            config.pop("layer"), known_layers(), custom_objects, "layer")
+        layer = named.layer_of(config.pop("layer"), custom_objects)
         return cls(layer, **config)
 
 
@@ -792,9 +781,8 @@ class Bidirectional(Wrapper):
     def from_config(cls, config, custom_objects=None):
         config = dict(config)
         if config.get("backward_layer") is not None:
-            config["backward_layer"] = named.deserialize_keras_object(
-                config["backward_layer"], known_layers(), custom_objects,
-                "layer")
+            config["backward_layer"] = named.layer_of(
+                config["backward_layer"], custom_objects)
         return super().from_config(config, custom_objects)
 
     def build(self, input_shape):

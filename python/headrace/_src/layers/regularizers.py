@@ -1,6 +1,4 @@
 """tf.keras.regularizers: losses of weights."""
-import numpy as np
-
 from headrace import raw_ops as _raw
 from headrace._src.framework.tensor import convert_to_tensor
 from headrace._src.layers import backend, named
@@ -25,9 +23,8 @@ class L1L2(Regularizer):
     """l1 * sum(|x|) + l2 * sum(x^2)."""
 
     def __init__(self, l1=0., l2=0.):
-        # As numbers of floatx are, so that files say the same.
-        self.l1 = float(np.float32(l1))
-        self.l2 = float(np.float32(l2))
+        self.l1 = backend.rounded(l1)
+        self.l2 = backend.rounded(l2)
 
     def __call__(self, x):
         x = convert_to_tensor(x)

@@ -96,34 +96,31 @@ def _check_none(things, what):
             str(getattr(x, "name", x)) for x in things)))
 
 
-class _OfObjects(_Status):
-    def __init__(self, nodes, root, path, graph):
-        super().__init__(nodes, root, path)
-        self._graph = graph
+class _Restored(_Status):
+    """Of a checkpoint. A derived class has `_match`, an object_graph.Match or
+    MatchByName, and says what is missing."""
 
-    def _match(self):
-        return _objects.Match(self._root, self._graph)
+    _MISSING: str
+    _UNBOUND: str
+    _NOTHING: str
 
     def assert_consumed(self):
         """The status. AssertionError unless every value of the checkpoint has a
-        variable, and every object is in the checkpoint."""
-        match = self._match()
-        _check_none(match.missing, "%s: no object has what the checkpoint has"
-                    % self._path)
+        variable, and every object or variable is in the checkpoint."""
+        _check_none(self._match().missing, self._path + self._MISSING)
         return self.assert_existing_objects_matched()
 
     def assert_existing_objects_matched(self):
-        """The status. AssertionError if an object is not in the checkpoint."""
-        _check_none(self._match().unbound, "%s: the checkpoint has no values for "
-                    "objects of the program" % self._path)
+        """The status. AssertionError if an object or a variable is not in the
+        checkpoint."""
+        _check_none(self._match().unbound, self._path + self._UNBOUND)
         return self
 
     def assert_nontrivial_match(self):
         """The status. AssertionError if the checkpoint has no value for any
-        object."""
+        variable."""
         if not self._match().values:
-            raise AssertionError("%s: the checkpoint has nothing of the objects "
-                                 "of the program" % self._path)
+            raise AssertionError(self._path + self._NOTHING)
         return self
 
     def run_restore_ops(self, session=None):
@@ -138,60 +135,32 @@ class _OfObjects(_Status):
         session.run([v.initializer for v in self._match().not_restored])
 
 
-class _OfNames(_Status):
+class _OfObjects(_Restored):
+    _MISSING = ": no object has what the checkpoint has"
+    _UNBOUND = ": the checkpoint has no values for objects of the program"
+    _NOTHING = ": the checkpoint has nothing of the objects of the program"
+
+    def __init__(self, nodes, root, path, graph):
+        super().__init__(nodes, root, path)
+        self._graph = graph
+
+    def _match(self):
+        return _objects.Match(self._root, self._graph)
+
+
+class _OfNames(_Restored):
     """Of a checkpoint of tf.train.Saver, which knows variables by names."""
+
+    _MISSING = ": no variable has the name of what the checkpoint has"
+    _UNBOUND = ": the checkpoint has no values for the variables"
+    _NOTHING = ": the checkpoint has none of the variables"
 
     def __init__(self, nodes, root, path, names, optional):
         super().__init__(nodes, root, path)
         self._names, self._optional = names, optional
 
-    def _have(self):
-        """(those that the checkpoint has, by name; the others)"""
-        found, others = {}, []
-        for variable in _objects.variables_of(self._root):
-            if variable._shared_name in self._names:
-                found[variable._shared_name] = variable
-            elif variable is not self._optional():
-                others.append(variable)
-        return found, others
-
-    def assert_consumed(self):
-        """The status. AssertionError unless the names of the variables are those
-        of the checkpoint."""
-        found, _ = self._have()
-        _check_none(sorted(set(self._names) - set(found)),
-                    "%s: no variable has the name of what the checkpoint has"
-                    % self._path)
-        return self.assert_existing_objects_matched()
-
-    def assert_existing_objects_matched(self):
-        """The status. AssertionError if a variable's name is not in the
-        checkpoint."""
-        _check_none(self._have()[1], "%s: the checkpoint has no values for the "
-                    "variables" % self._path)
-        return self
-
-    def assert_nontrivial_match(self):
-        """The status. AssertionError if no variable's name is in the
-        checkpoint."""
-        if not self._have()[0]:
-            raise AssertionError("%s: the checkpoint has none of the variables"
-                                 % self._path)
-        return self
-
-    def run_restore_ops(self, session=None):
-        """Gives the variables their values in the session."""
-        self._nodes.restore(_session(session), self._have()[0], self._path)
-
-    def initialize_or_restore(self, session=None):
-        """Gives the variables their values; those that the checkpoint has not
-        are initialized."""
-        session = _session(session)
-        self.run_restore_ops(session)
-        others = self._have()[1]
-        if self._optional() is not None:
-            others.append(self._optional())
-        session.run([v.initializer for v in others])
+    def _match(self):
+        return _objects.MatchByName(self._root, self._names, self._optional)
 
 
 class _OfNothing(_Status):
@@ -294,7 +263,7 @@ class Checkpoint:
         reader = NewCheckpointReader(path)
         names = reader.get_variable_to_shape_map()
         if _objects.KEY not in names:
-            return _OfNames(self._nodes, self, path, names, lambda: counter)
+            return _OfNames(self._nodes, self, path, names, counter)
         graph = TrackableObjectGraph()
         graph.MergeFromString(reader.get_tensor(_objects.KEY))
         return _OfObjects(self._nodes, self, path, graph)

@@ -107,7 +107,7 @@ class Match:
 
     `values`: {key in the checkpoint: variable}; `missing`: what the checkpoint
     has a value for, and no object; `unbound`: objects that the checkpoint has
-    not."""
+    not; `not_restored`: variables that it has no value for."""
 
     def __init__(self, root, graph):
         nodes = graph.nodes
@@ -146,3 +146,17 @@ class Match:
         self.not_restored = list({id(x): x for x in found
                                   if isinstance(x, Variable)
                                   and id(x) not in restored}.values())
+
+
+class MatchByName:
+    """The variables below a root beside the names of a checkpoint of
+    tf.train.Saver. As Match; `optional`: a variable that may be missing."""
+
+    def __init__(self, root, names, optional):
+        variables = variables_of(root)
+        self.values = {v._shared_name: v for v in variables
+                       if v._shared_name in names}
+        self.missing = sorted(set(names) - set(self.values))
+        self.not_restored = [v for v in variables
+                             if v._shared_name not in names]
+        self.unbound = [v for v in self.not_restored if v is not optional]
