@@ -75,6 +75,20 @@ class ServicesTest : public ::testing::Test {
   static std::string SumKey() {
     return Rendezvous::CreateKey(kCpu, 5, kCpu, "x:0");
   }
+  uint64_t Incarnation() {
+    return Ask<pb::GetStatusResponse>("WorkerService/GetStatus",
+                                      pb::GetStatusRequest())
+        .device_attributes(0)
+        .incarnation();
+  }
+  // For a tensor of a step that nobody sends.
+  pb::RecvTensorRequest Unsent(int64_t step_id) {
+    pb::RecvTensorRequest request;
+    request.set_step_id(step_id);
+    request.set_rendezvous_key(
+        Rendezvous::CreateKey(kCpu, Incarnation(), kCpu, "x"));
+    return request;
+  }
 
   std::unique_ptr<Server> server_;
   std::shared_ptr<RpcChannel> channel_;
@@ -152,11 +166,7 @@ TEST_F(ServicesTest, ARequestThatComesTwiceIsServedOnce) {
 }
 
 TEST_F(ServicesTest, RecvTensorOfWhatCannotCome) {
-  const uint64_t incarnation =
-      Ask<pb::GetStatusResponse>("WorkerService/GetStatus",
-                                 pb::GetStatusRequest())
-          .device_attributes(0)
-          .incarnation();
+  const uint64_t incarnation = Incarnation();
   const struct {
     std::string key;
     absl::StatusCode code;
@@ -177,10 +187,7 @@ TEST_F(ServicesTest, RecvTensorOfWhatCannotCome) {
         << c.key;
   }
   // Of a step that ends meanwhile, and of one that has ended.
-  pb::RecvTensorRequest request;
-  request.set_step_id(10);
-  request.set_rendezvous_key(
-      Rendezvous::CreateKey(kCpu, incarnation, kCpu, "x"));
+  const pb::RecvTensorRequest request = Unsent(10);
   Notification done;
   Status s;
   channel_->Call("/tensorflow.WorkerService/RecvTensor", ToWire(request),
@@ -199,15 +206,7 @@ TEST_F(ServicesTest, RecvTensorOfWhatCannotCome) {
 }
 
 TEST_F(ServicesTest, ACallThatIsCancelledEnds) {
-  pb::RecvTensorRequest request;
-  request.set_step_id(11);
-  request.set_rendezvous_key(Rendezvous::CreateKey(
-      kCpu,
-      Ask<pb::GetStatusResponse>("WorkerService/GetStatus",
-                                 pb::GetStatusRequest())
-          .device_attributes(0)
-          .incarnation(),
-      kCpu, "x"));
+  const pb::RecvTensorRequest request = Unsent(11);
   CancellationManager cancellation;
   CallOptions options;
   options.cancellation = &cancellation;
@@ -232,15 +231,7 @@ TEST_F(ServicesTest, ThreadsThatWaitForTheirCalls) {
       if (++polls == 2) then();
     }
   };
-  pb::RecvTensorRequest request;
-  request.set_step_id(12);
-  request.set_rendezvous_key(Rendezvous::CreateKey(
-      kCpu,
-      Ask<pb::GetStatusResponse>("WorkerService/GetStatus",
-                                 pb::GetStatusRequest())
-          .device_attributes(0)
-          .incarnation(),
-      kCpu, "x"));
+  const pb::RecvTensorRequest request = Unsent(12);
   const auto call = [&](const CallOptions& options) {
     WireBytes response;
     return channel_->Call("/tensorflow.WorkerService/RecvTensor",

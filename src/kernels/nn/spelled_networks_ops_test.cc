@@ -211,6 +211,20 @@ TEST(FusedAttention, AgreesWithItsDefinition) {
   }
 }
 
+// Attention of [t, h], [s, h] and [s, d], masked by `steps` with `args`.
+void SetMasked(const std::vector<std::string>& steps, const Tensor& query,
+               const Tensor& key, const Tensor& value,
+               const std::vector<Tensor>& args, OpTester* t) {
+  std::vector<DataType> types;
+  for (const Tensor& arg : args) types.push_back(arg.dtype());
+  t->Attr("labels", "th,sh,sd->td")
+      .Attr("scores", "ts")
+      .Attr("steps", steps)
+      .Attr("TArgs", types);
+  t->Input(query).Input(key).Input(value);
+  for (const Tensor& arg : args) t->Input(arg);
+}
+
 // Scores of a query with keys that are 0, so that the steps alone count, and
 // values that say which score is the largest.
 TEST(FusedAttention, MasksByStepsInTheirOrder) {
@@ -248,17 +262,9 @@ TEST(FusedAttention, MasksByStepsInTheirOrder) {
       {{"add", "mul", "where"}, {add, two, no, minus}, 149.5f},
   };
   for (const auto& c : cases) {
-    std::vector<DataType> types;
-    for (const Tensor& arg : c.args) types.push_back(arg.dtype());
     OpTester t("_FusedAttention");
-    t.Attr("labels", "th,sh,sd->td")
-        .Attr("scores", "ts")
-        .Attr("steps", c.steps)
-        .Attr("TArgs", types);
-    t.Input(Floats(TensorShape({1, 4}), 0));
-    t.Input(Floats(TensorShape({n, 4}), 0, 0));
-    t.Input(values);
-    for (const Tensor& arg : c.args) t.Input(arg);
+    SetMasked(c.steps, Floats(TensorShape({1, 4}), 0),
+              Floats(TensorShape({n, 4}), 0, 0), values, c.args, &t);
     ASSERT_EQ(t.Run(), OkStatus());
     // Scores are 2 apart, but those of the other sort of steps.
     EXPECT_NEAR(t.Output(0).data<float>()[0], c.want, 0.5)
@@ -286,17 +292,10 @@ TEST(FusedAttention, RefusesStepsThatDoNotFit) {
       {{"select"}, {column, scalar}, "mask: dim 1 must have size 4"},
   };
   for (const auto& c : cases) {
-    std::vector<DataType> types;
-    for (const Tensor& arg : c.args) types.push_back(arg.dtype());
     OpTester t("_FusedAttention");
-    t.Attr("labels", "th,sh,sd->td")
-        .Attr("scores", "ts")
-        .Attr("steps", c.steps)
-        .Attr("TArgs", types);
-    t.Input(Floats(TensorShape({2, 3}), 0));
-    t.Input(Floats(TensorShape({4, 3}), 0));
-    t.Input(Floats(TensorShape({4, 5}), 0));
-    for (const Tensor& arg : c.args) t.Input(arg);
+    SetMasked(c.steps, Floats(TensorShape({2, 3}), 0),
+              Floats(TensorShape({4, 3}), 0), Floats(TensorShape({4, 5}), 0),
+              c.args, &t);
     const Status s = t.Run();
     EXPECT_TRUE(errors::IsInvalidArgument(s)) << s;
     EXPECT_NE(s.message().find(c.message), absl::string_view::npos)
