@@ -655,17 +655,25 @@ def attention_of_rows(b, t):
 def lstm(b, t):
     """Cells spelled out over three steps, in a loop or one after another."""
     cells = b.choice([1, 4, 8, 31])
-    matrix = b.weights(b.channels(t) + cells, 4 * cells)
+    apart = b.maybe(.4)  # as Keras spells it
+    if apart:
+        matrix, recurrent = b.weights(b.channels(t), 4 * cells), b.weights(cells, 4 * cells)
+    else:
+        matrix = b.weights(b.channels(t) + cells, 4 * cells)
     offset = b.constant(b.array(4 * cells)) if b.maybe(.8) else None
     forget = b.choice([1., 0., .5])
     gates = b.choice(["ijfo", "ijfo", "ifjo"])
     first, swapped = b.maybe(), b.maybe()
     activation = b.table(ACTIVATIONS) if b.maybe(.3) else tf.tanh
     zeros = tf.zeros_like(t[:, :1]) + tf.zeros([1, cells], b.dtype)
+    start = tf.zeros([1, cells], b.dtype) if apart and b.maybe(.3) else zeros
 
     def cell(x, c, h):
-        y = tf.concat([x, h] if first else [h, x], 1)
-        y = b.product(tf.matmul(y, matrix))
+        if apart:
+            y = [b.product(tf.matmul(x, matrix)), b.product(tf.matmul(h, recurrent))]
+            y = y[0] + y[1] if first else y[1] + y[0]
+        else:
+            y = b.product(tf.matmul(tf.concat([x, h] if first else [h, x], 1), matrix))
         y = y if offset is None else tf.nn.bias_add(y, offset)
         y = dict(zip(gates, tf.split(y, 4, 1)))
         kept = c * tf.sigmoid(y["f"] + forget if forget else y["f"])
@@ -679,7 +687,7 @@ def lstm(b, t):
             lambda i, c, h: i < 3,
             lambda i, c, h: (i + 1, *cell(steps[i], c, h)),
             [0, zeros, zeros])[1:])
-    c, h = zeros, zeros
+    c, h = zeros, start
     for x in tf.unstack(steps):
         c, h = cell(x, c, h)
         if b.maybe(.2):

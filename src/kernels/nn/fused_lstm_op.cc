@@ -12,7 +12,9 @@
 // while the gates are in the cache.
 //
 // What a reader would get wrong: the element-wise ops of the graph broadcast,
-// so cs_prev may have one row where x has many, and the other way round.
+// so cs_prev may have one row where x has many, and the other way round. If the
+// graph adds the products of x and of h_prev (attr rows_broadcast), the same
+// holds for these two. Then the steps run one by one, on repeated rows.
 
 // Floating-point exceptions are ignored. The compiler may then compute both
 // sides of a conditional, which lets its loop become vector code. The pragma is
@@ -77,6 +79,7 @@ class FusedLstmOp : public OpKernel, public StoredConstantReader {
   explicit FusedLstmOp(OpKernelConstruction* ctx) : OpKernel(ctx) {
     std::vector<int64_t> order;
     OP_REQUIRES_OK(ctx, ctx->GetAttr("forget_bias", &forget_bias_));
+    OP_REQUIRES_OK(ctx, ctx->GetAttr("rows_broadcast", &rows_broadcast_));
     OP_REQUIRES_OK(ctx, ctx->GetAttr("gate_order", &order));
     std::vector<int64_t> sorted = order;
     std::sort(sorted.begin(), sorted.end());
@@ -99,54 +102,23 @@ class FusedLstmOp : public OpKernel, public StoredConstantReader {
 
   void Compute(OpKernelContext* ctx) override {
     Sizes s;
-    OP_REQUIRES_OK(ctx, Check(ctx, &s));
-    std::vector<float*> cs(steps_), h(steps_);
-    const TensorShape state({s.state_rows, s.cells});
-    for (int t = 0; t < 2 * steps_; ++t) {
-      Tensor* out = nullptr;
-      OP_REQUIRES_OK(ctx, ctx->allocate_output(t, state, &out));
-      (t < steps_ ? cs[t] : h[t - steps_]) = out->data<float>();
+    bool even = true;
+    OP_REQUIRES_OK(ctx, Check(ctx, &s, &even));
+    const Tensor& cs_prev = ctx->input(steps_ + 1);
+    State before = {ctx->input(steps_).data<float>(), cs_prev.data<float>(),
+                    cs_prev.dim_size(0)};
+    if (even) {
+      std::vector<const float*> x(steps_);
+      for (int t = 0; t < steps_; ++t) x[t] = ctx->input(t).data<float>();
+      OP_REQUIRES_OK(ctx, RunSteps(ctx, s, 0, x, &before));
+      return;
     }
-    if (state.num_elements() == 0) return;
-
-    const int64_t most =
-        std::clamp<int64_t>(kRows / s.rows, 1, steps_);  // steps at once
-    const int64_t columns = NumLstmPanels(s.cells) * kPanelColumns;
-    Tensor gates_tensor, joined_tensor;
-    OP_REQUIRES_OK(
-        ctx, ctx->allocate_temp(DT_FLOAT, TensorShape({most * s.rows, columns}),
-                                &gates_tensor, Tensor::kHeap));
-    OP_REQUIRES_OK(
-        ctx, ctx->allocate_temp(
-                 DT_FLOAT,
-                 TensorShape(
-                     {s.rows, std::max(most * s.inputs, s.inputs + s.h_size)}),
-                 &joined_tensor, Tensor::kHeap));
-    float* const gates = gates_tensor.data<float>();
-    float* const joined = joined_tensor.data<float>();
-    const float* const panels = Panels(ctx, s);
-    State before = {ctx->input(steps_).data<float>(),
-                    ctx->input(steps_ + 1).data<float>(),
-                    ctx->input(steps_ + 1).dim_size(0)};
-    CancellableLoops cancellable(ctx);
-    for (int64_t first = 0; first < steps_; first += most) {
-      const Steps steps = {first, std::min(most, steps_ - first)};
-      const float* x = X(ctx, first);
-      if (steps.count > 1) {
-        for (int64_t t = 0; t < steps.count; ++t) {
-          std::copy_n(X(ctx, first + t), s.rows * s.inputs,
-                      joined + t * s.rows * s.inputs);
-        }
-        x = joined;
-      }
-      for (int64_t t = first; t < first + steps.count; ++t) {
-        if (panels != nullptr) {
-          StepByPanels(ctx, s, steps, t, x, panels, before, gates, cs[t], h[t]);
-        } else {
-          StepByGemm(ctx, s, steps, t, x, before, gates, joined, cs[t], h[t]);
-        }
-        before = {h[t], cs[t], s.state_rows};
-      }
+    int64_t h_rows = ctx->input(steps_).dim_size(0);
+    for (int t = 0; t < steps_; ++t) {
+      OP_REQUIRES_OK(ctx, SetRows(t, ctx->input(t).dim_size(0), h_rows,
+                                  before.cs_rows, &s));
+      OP_REQUIRES_OK(ctx, RunUnevenStep(ctx, s, t, h_rows, &before));
+      h_rows = s.state_rows;
     }
   }
 
@@ -171,11 +143,25 @@ class FusedLstmOp : public OpKernel, public StoredConstantReader {
     int64_t first, count;
   };
 
-  static const float* X(OpKernelContext* ctx, int64_t t) {
-    return ctx->input(static_cast<int>(t)).data<float>();
+  // The rows of step `t`, by those of x, h_prev and cs_prev.
+  static Status SetRows(int t, int64_t x, int64_t h, int64_t cs, Sizes* s) {
+    if (x != h && x != 1 && h != 1) {
+      return errors::InvalidArgument(
+          "x[", t, "] and h_prev must have equal rows or one of them one, got ",
+          x, " and ", h);
+    }
+    s->rows = x == 1 ? h : x;
+    s->state_rows = s->rows == 1 ? cs : s->rows;
+    if (cs != 1 && cs != s->state_rows) {
+      return errors::InvalidArgument(
+          "cs_prev must have one row or as many as x and h_prev, got ", cs,
+          " and ", s->rows, " in step ", t);
+    }
+    return OkStatus();
   }
 
-  Status Check(OpKernelContext* ctx, Sizes* s) const {
+  // The sizes of the first step; `even` tells whether all have the same rows.
+  Status Check(OpKernelContext* ctx, Sizes* s, bool* even) const {
     static constexpr std::array<const char*, 3> kMatrices = {"h_prev",
                                                              "cs_prev", "w"};
     for (int i = 0; i < steps_ + 3; ++i) {
@@ -196,11 +182,14 @@ class FusedLstmOp : public OpKernel, public StoredConstantReader {
     s->inputs = ctx->input(0).dim_size(1);
     const TensorShape x({s->rows, s->inputs});
     for (int i = 0; i < steps_; ++i) {
-      if (ctx->input(i).shape() != x) {
+      const Tensor& t = ctx->input(i);
+      if (t.dim_size(1) != s->inputs ||
+          (!rows_broadcast_ && t.dim_size(0) != s->rows)) {
         return errors::InvalidArgument(
             "x[", i, "] must have the rows of h_prev and the columns of x[0], ",
-            x.DebugString(), ", got ", ctx->input(i).shape().DebugString());
+            x.DebugString(), ", got ", t.shape().DebugString());
       }
+      *even = *even && t.dim_size(0) == s->rows;
     }
     const int64_t columns = MultiplyWithoutOverflow(s->cells, 4);
     if (w.dim_size(0) != AddWithoutOverflow(s->inputs, s->h_size) ||
@@ -215,6 +204,16 @@ class FusedLstmOp : public OpKernel, public StoredConstantReader {
       return errors::InvalidArgument("b must have shape [", columns, "], got ",
                                      b.shape().DebugString());
     }
+    if (rows_broadcast_) {
+      if (steps_ > 1 && s->h_size != s->cells) {
+        return errors::InvalidArgument("the next step wants an h_prev of ",
+                                       s->h_size, " columns, and gets one of ",
+                                       s->cells);
+      }
+      *even =
+          *even && (steps_ == 1 || s->rows != 1 || cs_prev.dim_size(0) == 1);
+      if (!*even) return OkStatus();
+    }
     const int64_t cs_rows = cs_prev.dim_size(0);
     s->state_rows = s->rows == 1 ? cs_rows : s->rows;
     if (cs_rows != 1 && cs_rows != s->state_rows) {
@@ -228,6 +227,89 @@ class FusedLstmOp : public OpKernel, public StoredConstantReader {
           h_prev.shape().DebugString(), ", and gets [", s->state_rows, ",",
           s->cells, "]");
     }
+    return OkStatus();
+  }
+
+  // Steps [first, first + x_of.size()), which all have the rows of `s`.
+  // `before` is what goes into the first, then what the last gives.
+  Status RunSteps(OpKernelContext* ctx, const Sizes& s, int first,
+                  absl::Span<const float* const> x_of, State* before) {
+    const int count = static_cast<int>(x_of.size());
+    std::vector<float*> cs(count), h(count);
+    const TensorShape state({s.state_rows, s.cells});
+    for (int t = 0; t < count; ++t) {
+      Tensor* out = nullptr;
+      HR_RETURN_IF_ERROR(ctx->allocate_output(first + t, state, &out));
+      cs[t] = out->data<float>();
+      HR_RETURN_IF_ERROR(ctx->allocate_output(steps_ + first + t, state, &out));
+      h[t] = out->data<float>();
+    }
+    if (state.num_elements() == 0) {
+      *before = {h.back(), cs.back(), s.state_rows};
+      return OkStatus();
+    }
+    const int64_t most =
+        std::clamp<int64_t>(kRows / s.rows, 1, count);  // steps at once
+    const int64_t columns = NumLstmPanels(s.cells) * kPanelColumns;
+    Tensor gates_tensor, joined_tensor;
+    HR_RETURN_IF_ERROR(ctx->allocate_temp(DT_FLOAT,
+                                          TensorShape({most * s.rows, columns}),
+                                          &gates_tensor, Tensor::kHeap));
+    HR_RETURN_IF_ERROR(ctx->allocate_temp(
+        DT_FLOAT,
+        TensorShape({s.rows, std::max(most * s.inputs, s.inputs + s.h_size)}),
+        &joined_tensor, Tensor::kHeap));
+    float* const gates = gates_tensor.data<float>();
+    float* const joined = joined_tensor.data<float>();
+    const float* const panels = Panels(ctx, s);
+    CancellableLoops cancellable(ctx);
+    for (int64_t begin = 0; begin < count; begin += most) {
+      const Steps steps = {begin, std::min(most, count - begin)};
+      const float* x = x_of[begin];
+      if (steps.count > 1) {
+        for (int64_t t = 0; t < steps.count; ++t) {
+          std::copy_n(x_of[begin + t], s.rows * s.inputs,
+                      joined + t * s.rows * s.inputs);
+        }
+        x = joined;
+      }
+      for (int64_t t = begin; t < begin + steps.count; ++t) {
+        if (panels != nullptr) {
+          StepByPanels(ctx, s, steps, t, x, panels, *before, gates, cs[t],
+                       h[t]);
+        } else {
+          StepByGemm(ctx, s, steps, t, x, *before, gates, joined, cs[t], h[t]);
+        }
+        *before = {h[t], cs[t], s.state_rows};
+      }
+    }
+    return OkStatus();
+  }
+
+  // Step `t`, whose x or h has one row where the other has s.rows.
+  Status RunUnevenStep(OpKernelContext* ctx, const Sizes& s, int t,
+                       int64_t h_rows, State* before) {
+    Tensor many_x, many_h;
+    const float* x = ctx->input(t).data<float>();
+    HR_RETURN_IF_ERROR(RepeatRow(ctx, ctx->input(t).dim_size(0), s.rows,
+                                 s.inputs, &many_x, &x));
+    HR_RETURN_IF_ERROR(
+        RepeatRow(ctx, h_rows, s.rows, s.h_size, &many_h, &before->h));
+    return RunSteps(ctx, s, t, {&x, 1}, before);
+  }
+
+  // If a matrix has one row but `rows` are wanted, `values` becomes a matrix
+  // in `memory` that repeats it.
+  static Status RepeatRow(OpKernelContext* ctx, int64_t has, int64_t rows,
+                          int64_t columns, Tensor* memory,
+                          const float** values) {
+    if (has == rows) return OkStatus();
+    HR_RETURN_IF_ERROR(
+        ctx->allocate_temp(DT_FLOAT, TensorShape({rows, columns}), memory));
+    for (int64_t r = 0; r < rows; ++r) {
+      std::copy_n(*values, columns, memory->data<float>() + r * columns);
+    }
+    *values = memory->data<float>();
     return OkStatus();
   }
 
@@ -346,6 +428,7 @@ class FusedLstmOp : public OpKernel, public StoredConstantReader {
   ConstantForms constant_w_;
   float forget_bias_ = 0;
   GateOrder order_;
+  bool rows_broadcast_ = false;
   int steps_ = 0;
 };
 REGISTER_KERNEL_BUILDER(

@@ -72,6 +72,8 @@ Status FusedLstmShape(InferenceContext* c) {
   int64_t steps;
   HR_RETURN_IF_ERROR(c->GetAttr("num_steps", &steps));
   const int n = static_cast<int>(steps);
+  bool rows_broadcast;
+  HR_RETURN_IF_ERROR(c->GetAttr("rows_broadcast", &rows_broadcast));
   PartialTensorShape x, h_prev, cs_prev, w, b;
   HR_RETURN_IF_ERROR(c->WithRank(c->input(n), 2, &h_prev));
   HR_RETURN_IF_ERROR(c->WithRank(c->input(n + 1), 2, &cs_prev));
@@ -80,6 +82,10 @@ Status FusedLstmShape(InferenceContext* c) {
   int64_t rows = h_prev.dim_size(0), gates, cells;
   for (int i = 0; i < n; ++i) {
     HR_RETURN_IF_ERROR(c->WithRank(c->input(i), 2, &x));
+    if (rows_broadcast && rows != x.dim_size(0)) {
+      rows = -1;
+      continue;
+    }
     HR_RETURN_IF_ERROR(c->MergeDims(rows, x.dim_size(0), &rows));
   }
   HR_RETURN_IF_ERROR(c->MergeDims(w.dim_size(1), b.dim_size(0), &gates));
@@ -252,7 +258,9 @@ REGISTER_OP("_ProductShape")
 
 // Steps of a basic LSTM cell: the results of each go into the next. Of the four
 // parts of the columns of w and b, gate_order tells which are the input gate,
-// the new input, the forget gate and the output gate.
+// the new input, the forget gate and the output gate. With rows_broadcast, an x
+// and what stands for h_prev beside it may have one row where the other has
+// many.
 REGISTER_OP("_FusedLSTM")
     .Input("x: num_steps * T")
     .Input("h_prev: T")
@@ -265,6 +273,7 @@ REGISTER_OP("_FusedLSTM")
     .Attr("num_steps: int >= 1")
     .Attr("forget_bias: float = 0.0")
     .Attr("gate_order: list(int) = [0, 1, 2, 3]")
+    .Attr("rows_broadcast: bool = false")
     .SetShapeFn(FusedLstmShape);
 
 }  // namespace headrace

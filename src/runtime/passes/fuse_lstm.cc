@@ -5,22 +5,27 @@
 //   cs = cs_prev * Sigmoid(f + forget_bias) + Sigmoid(i) * Tanh(j)
 //   h = Tanh(cs) * Sigmoid(o)
 //
-// in any order of operands and gates; cs and h may have other readers. Then
-// makes one node of cells that follow each other with the same weights, in
-// layers of unrolled networks, unless an x depends on what a cell before gave
-// or may not be there: the products of all x are then one.
+// in any order of operands and gates; cs and h may have other readers. Keras'
+// LSTM spells g as BiasAdd(MatMul(x, w) + MatMul(h_prev, u), b); if w and u are
+// constants, the node gets one matrix of the rows of both. Then makes one node
+// of cells that follow each other with the same weights, in layers of unrolled
+// networks, unless an x depends on what a cell before gave or may not be there:
+// the products of all x are then one.
 //
 // Results differ as sums do whose order changes.
 #include <array>
+#include <cstring>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "base/interrupt.h"
 #include "graph/algorithm.h"
 #include "graph/constant_eval.h"
+#include "headrace/allocator.h"
 #include "runtime/passes/expression.h"
 #include "runtime/passes/rewrite.h"
 
@@ -29,14 +34,20 @@ namespace {
 
 constexpr char kFused[] = "_FusedLSTM";
 
+// Inputs and outputs of a node of one step.
+constexpr int kX = 0, kHPrev = 1, kCsPrev = 2, kW = 3, kB = 4;
+constexpr int kCs = 0, kH = 1;
+
 enum Gate : int { kInput, kNew, kForget, kOutput };
 
 struct Cell {
-  // All that go, from the concatenation to h.
+  // All that go, from the products to h.
   std::vector<Node*> nodes;
   // Constants that were inputs of theirs and have control inputs.
   std::vector<Node*> waits_for;
   Endpoint x, h_prev, cs_prev, w, b;
+  // Of products that are added: the rows of h_prev, while w has those of x.
+  Endpoint u;
   Node* cs = nullptr;
   Node* h = nullptr;
   float forget_bias = 0;
@@ -59,7 +70,7 @@ class Matcher {
   bool Match(Node* split, Cell* cell) {
     cell_ = cell;
     split_ = split;
-    return MatchProduct() && MatchGates() && MatchState() && MatchOutput() &&
+    return MatchGateSums() && MatchGates() && MatchState() && MatchOutput() &&
            absl::c_all_of(cell->nodes, [&](const Node* n) {
              return Rewriter::SamePlace(*split, *n);
            });
@@ -101,8 +112,8 @@ class Matcher {
     return axis == 1 || axis == -1;
   }
 
-  // From the concatenation to the Split.
-  bool MatchProduct() {
+  // From the products to the Split.
+  bool MatchGateSums() {
     int64_t parts = 0;
     if (split_->output_type(0) != DT_FLOAT ||
         !split_->attrs().Get("num_split", &parts).ok() || parts != 4 ||
@@ -114,18 +125,29 @@ class Matcher {
         Reader(*bias) != split_) {
       return false;
     }
-    Node* const product = bias->input_edge(0)->src();
-    bool transpose_a = true, transpose_b = true;
     std::string format;
-    const LayerTraits& layer = product->traits().layer;
-    if (layer.kind != LayerKind::kMatMul || !layer.is_plain() ||
-        Reader(*product) != bias ||
-        !product->attrs().Get("transpose_a", &transpose_a).ok() ||
-        !product->attrs().Get("transpose_b", &transpose_b).ok() ||
-        transpose_a || transpose_b ||
-        !bias->attrs().Get("data_format", &format).ok() || format != "NHWC") {
+    if (!bias->attrs().Get("data_format", &format).ok() || format != "NHWC") {
       return false;
     }
+    cell_->b = InputOf(*bias, 1);
+    cell_->nodes = {bias, split_};
+    Node* const sums = bias->input_edge(0)->src();
+    return IsAdd(*sums) ? MatchProducts(sums, bias) : MatchProduct(sums, bias);
+  }
+
+  bool IsProductFor(const Node& n, const Node* reader) {
+    bool transpose_a = true, transpose_b = true;
+    const LayerTraits& layer = n.traits().layer;
+    return layer.kind == LayerKind::kMatMul && layer.is_plain() &&
+           Reader(n) == reader &&
+           n.attrs().Get("transpose_a", &transpose_a).ok() &&
+           n.attrs().Get("transpose_b", &transpose_b).ok() && !transpose_a &&
+           !transpose_b;
+  }
+
+  // One product, of x and h_prev side by side.
+  bool MatchProduct(Node* product, Node* bias) {
+    if (!IsProductFor(*product, bias)) return false;
     Node* const concat = product->input_edge(0)->src();
     if (concat->type_string() != "ConcatV2" || concat->num_inputs() != 3 ||
         Reader(*concat) != product || !IsColumns(*concat, 2)) {
@@ -134,8 +156,32 @@ class Matcher {
     cell_->x = InputOf(*concat, 0);
     cell_->h_prev = InputOf(*concat, 1);
     cell_->w = InputOf(*product, 1);
-    cell_->b = InputOf(*bias, 1);
-    cell_->nodes = {concat, product, bias, split_};
+    cell_->nodes.insert(cell_->nodes.begin(), {concat, product});
+    return true;
+  }
+
+  // The sum of a product of x and one of h_prev.
+  bool MatchProducts(Node* sums, Node* bias) {
+    Node* const first = sums->input_edge(0)->src();
+    Node* const second = sums->input_edge(1)->src();
+    if (Reader(*sums) != bias || first == second ||
+        !IsProductFor(*first, sums) || !IsProductFor(*second, sums)) {
+      return false;
+    }
+    // Constants that wait may be those of a loop's body: the new one would not.
+    const Tensor* const w = ConstantValue(*first->input_edge(1)->src());
+    const Tensor* const u = ConstantValue(*second->input_edge(1)->src());
+    if (!first->input_edge(1)->src()->control_inputs().empty() ||
+        !second->input_edge(1)->src()->control_inputs().empty() ||
+        w == nullptr || u == nullptr || w->dims() != 2 || u->dims() != 2 ||
+        w->dim_size(1) != u->dim_size(1)) {
+      return false;
+    }
+    cell_->x = InputOf(*first, 0);
+    cell_->w = InputOf(*first, 1);
+    cell_->h_prev = InputOf(*second, 0);
+    cell_->u = InputOf(*second, 1);
+    cell_->nodes.insert(cell_->nodes.begin(), {first, second, sums});
     return true;
   }
 
@@ -208,6 +254,14 @@ class Matcher {
     if (forget < 0) return false;
     cell_->cs = cs;
     cell_->nodes.insert(cell_->nodes.end(), {added, kept, cs});
+    // A graph may add the two products in any order. What comes out of the cell
+    // that gave cs_prev is h_prev.
+    const Endpoint before = {cell_->cs_prev.node, kH};
+    if (cell_->u.node != nullptr && before.node->type_string() == kFused &&
+        cell_->x == before && !(cell_->h_prev == before)) {
+      std::swap(cell_->x, cell_->h_prev);
+      std::swap(cell_->w, cell_->u);
+    }
     cell_->forget_bias = gates_[forget].bias;
     cell_->order[kNew] = tanh - gates_.begin();
     cell_->order[kInput] = input;
@@ -279,10 +333,6 @@ bool ReadsReference(const Cell& c) {
 
 // Cells that follow each other.
 
-// Of a node of one step.
-constexpr int kX = 0, kHPrev = 1, kCsPrev = 2, kW = 3, kB = 4;
-constexpr int kCs = 0, kH = 1;
-
 // The cell after `n`, of the same layer; null if there is none.
 Node* Next(const Node& n) {
   for (const Edge* e : n.out_edges()) {
@@ -299,7 +349,9 @@ Node* Next(const Node& n) {
     const auto same = [&](const char* attr) {
       return *n.attrs().Find(attr) == *next->attrs().Find(attr);
     };
-    if (same("forget_bias") && same("gate_order")) return next;
+    if (same("forget_bias") && same("gate_order") && same("rows_broadcast")) {
+      return next;
+    }
   }
   return nullptr;
 }
@@ -395,12 +447,17 @@ class LstmFuser {
     def.attrs.Set("forget_bias", c.forget_bias);
     def.attrs.Set("gate_order",
                   std::vector<int64_t>(c.order.begin(), c.order.end()));
+    def.attrs.Set("rows_broadcast", c.u.node != nullptr);
+    Endpoint w = c.w;
+    if (c.u.node != nullptr) {
+      HR_ASSIGN_OR_RETURN(w, BothWeights(c));
+    }
     const int merged = static_cast<int>(c.nodes.size()) - 1;
     const Rewriter::Output outputs[] = {{{c.cs, 0}, kCs}, {{c.h, 0}, kH}};
     const std::string cs = c.cs->name();
-    HR_ASSIGN_OR_RETURN(
-        Node * done, rewriter_.Replace(c.nodes, outputs, std::move(def),
-                                       {c.x, c.h_prev, c.cs_prev, c.w, c.b}));
+    HR_ASSIGN_OR_RETURN(Node * done,
+                        rewriter_.Replace(c.nodes, outputs, std::move(def),
+                                          {c.x, c.h_prev, c.cs_prev, w, c.b}));
     if (done == nullptr) return OkStatus();
     // A dynamic_rnn of sequences with lengths selects beside cs and beside h.
     rewriter_.MovePeers(cs, *done);
@@ -410,11 +467,34 @@ class LstmFuser {
     return OkStatus();
   }
 
+  // A constant of the rows of w, then of u. Cells with the same two share it.
+  StatusOr<Endpoint> BothWeights(const Cell& c) {
+    int& id = weights_.try_emplace({c.w, c.u}, -1).first->second;
+    if (id < 0) {
+      const Tensor& w = *ConstantValue(*c.w.node);
+      const Tensor& u = *ConstantValue(*c.u.node);
+      Tensor both;
+      HR_RETURN_IF_ERROR(Tensor::Allocate(
+          CpuAllocator(), DT_FLOAT,
+          TensorShape({w.dim_size(0) + u.dim_size(0), w.dim_size(1)}), &both));
+      char* const to = static_cast<char*>(both.raw_data());
+      std::memcpy(to, w.raw_data(), w.TotalBytes());
+      std::memcpy(to + w.TotalBytes(), u.raw_data(), u.TotalBytes());
+      HR_ASSIGN_OR_RETURN(
+          const Node* node,
+          rewriter_.AddConst(*c.h, StrCat(c.h->name(), "/weights"),
+                             std::move(both)));
+      id = node->id();
+    }
+    return Endpoint{graph_->node(id), 0};
+  }
+
   Status MakeLayer(absl::Span<Node* const> layer, int* changes) {
     const int n = static_cast<int>(layer.size());
     NodeDef def;
     def.op = kFused;
-    for (const char* attr : {"T", "forget_bias", "gate_order"}) {
+    for (const char* attr :
+         {"T", "forget_bias", "gate_order", "rows_broadcast"}) {
       def.attrs.Set(attr, *layer[0]->attrs().Find(attr));
     }
     def.attrs.Set("num_steps", int64_t{n});
@@ -436,6 +516,8 @@ class LstmFuser {
 
   Graph* const graph_;
   Rewriter rewriter_;
+  // By w and u, the id of their constant.
+  absl::flat_hash_map<std::pair<Endpoint, Endpoint>, int> weights_;
 };
 
 }  // namespace

@@ -17,6 +17,8 @@ class LstmPassTest : public PassTest {
     std::vector<int> order = {0, 1, 2, 3};
     bool forget_bias = true;
     bool swapped = false;  // operands of products and sums
+    // The rows of h, if it has a product of its own, as Keras spells cells.
+    Endpoint u = {};
   };
   State Zeros(const std::string& name) {
     return {In(name + "/cs", {-1, kCells}), In(name + "/h", {-1, kCells})};
@@ -33,9 +35,13 @@ class LstmPassTest : public PassTest {
              Endpoint b, const Options& o) {
     const auto at = [&](const char* part) { return name + "/" + part; };
     const Endpoint axis = Const(&g_, at("axis"), Tensor::Scalar<int32_t>(1));
-    const Endpoint xh = Op(at("xh"), "ConcatV2", {x, s.h, axis});
-    const Endpoint gates =
-        Op(at("biased"), "BiasAdd", {Op(at("product"), "MatMul", {xh, w}), b});
+    const Endpoint sums =
+        o.u.node == nullptr
+            ? Op(at("product"), "MatMul",
+                 {Op(at("xh"), "ConcatV2", {x, s.h, axis}), w})
+            : Both(at("sums"), "AddV2", Op(at("of_x"), "MatMul", {x, w}),
+                   Op(at("of_h"), "MatMul", {s.h, o.u}), o);
+    const Endpoint gates = Op(at("biased"), "BiasAdd", {sums, b});
     const Endpoint split =
         Op(at("split"), "Split", {axis, gates}, {{"num_split", 4}});
     const auto gate = [&](int g) { return Endpoint{split.node, o.order[g]}; };
@@ -108,6 +114,89 @@ TEST_F(LstmPassTest, LayersOfUnrolledNetworks) {
       "b2 = _FusedLSTM(a2:3, a2:4, a2:5, second/h, second/cs, w1, bias1)\n"
       "fetch_b0_0 = _Retval(b2:3)\n"
       "fetch_b2_0 = _Retval(b2:5)\n");
+}
+
+TEST_F(LstmPassTest, LayersAsKerasSpellsThem) {
+  const Endpoint w = Weights("w", {2, 4 * kCells});
+  const Options o = {.order = {0, 2, 1, 3},
+                     .forget_bias = false,
+                     .u = Weights("u", {kCells, 4 * kCells})};
+  const Endpoint b = Weights("b", {4 * kCells});
+  State s = Zeros("zero");
+  for (int t = 0; t < 3; ++t) {
+    s = Cell(StrCat("c", t), In(StrCat("x", t), {-1, 2}), s, w, b, o);
+  }
+  Fetch(s.h);
+  const Tensor of_x = Value("w"), of_h = Value("u");
+  EXPECT_EQ(Run("fuse_lstm"),
+            "c2 = _FusedLSTM(x0, x1, x2, zero/h, zero/cs, c0/weights, b)\n"
+            "fetch_c2_0 = _Retval(c2:5)\n");
+  const Tensor both = Value("c0/weights");
+  EXPECT_EQ(both.shape(), TensorShape({2 + kCells, 4 * kCells}));
+  EXPECT_EQ(both.tensor_data(), StrCat(of_x.tensor_data(), of_h.tensor_data()));
+  bool broadcast = false;
+  EXPECT_EQ(g_.FindNode("c2")->attrs().Get("rows_broadcast", &broadcast),
+            OkStatus());
+  EXPECT_TRUE(broadcast);
+}
+
+// Which of two products is of h_prev shows in the cells after the first.
+TEST_F(LstmPassTest, KerasLayersWithSwappedProducts) {
+  const Endpoint w = Weights("w", {2, 4 * kCells});
+  const Options o = {.swapped = true, .u = Weights("u", {kCells, 4 * kCells})};
+  const Endpoint b = Weights("b", {4 * kCells});
+  State s = Zeros("zero");
+  for (int t = 0; t < 3; ++t) {
+    s = Cell(StrCat("c", t), In(StrCat("x", t), {-1, 2}), s, w, b, o);
+  }
+  Fetch(s.h);
+  EXPECT_EQ(Run("fuse_lstm"),
+            "c0 = _FusedLSTM(zero/h, x0, zero/cs, c0/weights, b)\n"
+            "c2 = _FusedLSTM(x1, x2, c0:1, c0, c1/weights, b)\n"
+            "fetch_c2_0 = _Retval(c2:3)\n");
+}
+
+TEST_F(LstmPassTest, ProductsThatAreAddedStay) {
+  struct {
+    const char* what;
+    std::function<void()> change;
+  } cases[] = {
+      {"weights that are no constants",
+       [&] {
+         EXPECT_EQ(g_.ReplaceInput(g_.FindNode("cell/of_h"), 1,
+                                   In("any_u", {kCells, 4 * kCells})),
+                   OkStatus());
+       }},
+      {"weights that wait, as in the body of a loop",
+       [&] { g_.AddControlEdge(g_.FindNode("x"), g_.FindNode("u")); }},
+      {"a product has another reader",
+       [&] {
+         Fetch(Op("other", "Neg", {{g_.FindNode("cell/of_x"), 0}}));
+       }},
+      {"the sum is fetched",
+       [&] {
+         Fetch({g_.FindNode("cell/sums"), 0});
+       }},
+      {"other columns, which are an error",
+       [&] {
+         EXPECT_EQ(g_.ReplaceInput(g_.FindNode("cell/of_h"), 1,
+                                   Weights("wide", {kCells, 5 * kCells})),
+                   OkStatus());
+       }},
+      {"transposed weights",
+       [&] { g_.SetNodeAttr(g_.FindNode("cell/of_x"), "transpose_b", true); }}};
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.what);
+    std::vector<int> ids;
+    g_.ForEachNode([&](const Node* n) { ids.push_back(n->id()); });
+    for (const int id : ids) g_.RemoveNode(g_.node(id));
+    const Options o = {.u = Weights("u", {kCells, 4 * kCells})};
+    const Endpoint w = Weights("w", {kCells, 4 * kCells});
+    Fetch(Cell("cell", X("x"), Zeros("zero"), w, Weights("b", {4 * kCells}), o)
+              .h);
+    c.change();
+    EXPECT_EQ(Run("fuse_lstm").find("_FusedLSTM"), std::string::npos);
+  }
 }
 
 TEST_F(LstmPassTest, WhatIsFedBackStaysStepByStep) {
