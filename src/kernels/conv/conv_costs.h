@@ -84,6 +84,12 @@ inline constexpr double kDirectBackwardCall = 60;
 // few_channels: a row of results, and for each number that its lines gather.
 inline constexpr double kFewChannelsRow = 50, kFewChannelsGather = 0.1;
 
+// few_outputs: the share of the peak; a row of results, for each result the
+// lanes that are added, and for each number of a copied row.
+inline constexpr double kFewOutputsRate = 0.8;
+inline constexpr double kFewOutputsRow = 50, kFewOutputsSum = 1;
+inline constexpr double kFewOutputsCopy = 0.03;
+
 // gemm: backward, flops in a nanosecond on all cores; the waste of thin groups,
 // in channels.
 inline constexpr double kGemmBackwardFlopsPerNs = 215;

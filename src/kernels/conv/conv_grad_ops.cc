@@ -8,15 +8,27 @@
 // batch.
 #include <numeric>
 
+#include "framework/tensor/stored_constant.h"
 #include "kernels/conv/conv_kernel.h"
+#include "kernels/conv/prepared_filter.h"
 #include "kernels/lib/conv_args.h"
 
 namespace headrace {
 // kSizes: the missing tensor's shape is given as a vector.
+// The gradient by the input is also what transposed convolutions are; their
+// filter may be a constant.
 template <int kSpatial, bool kDepthwise, ConvDirection kDirection, bool kSizes>
-class ConvGradOp : public ConvKernel<kSpatial, kDepthwise> {
+class ConvGradOp : public ConvKernel<kSpatial, kDepthwise>,
+                   public StoredConstantReader {
  public:
   using ConvKernel<kSpatial, kDepthwise>::ConvKernel;
+
+  void SetConstantInput(int i, const Tensor& value) override {
+    if (TakesStoredConstant(i)) constant_filter_.Set(value);
+  }
+  bool TakesStoredConstant(int input) const override {
+    return kInput && input == 1;
+  }
 
   void Compute(OpKernelContext* ctx) override {
     const Tensor& out_backprop = ctx->input(2);
@@ -24,6 +36,7 @@ class ConvGradOp : public ConvKernel<kSpatial, kDepthwise> {
     OP_REQUIRES_OK(ctx, Shapes(ctx, out_backprop.shape(), &input, &filter));
     ConvParams p;
     OP_REQUIRES_OK(ctx, this->SizesOf(input, filter, out_backprop.dtype(), &p));
+    p.constant_filter = constant_filter_.is_set();
     OP_REQUIRES_OK(ctx, CheckBackprop(p, out_backprop.shape()));
     Tensor* result = nullptr;
     OP_REQUIRES_OK(ctx,
@@ -34,7 +47,9 @@ class ConvGradOp : public ConvKernel<kSpatial, kDepthwise> {
     const ConvTensors tensors = {kInput ? nullptr : &ctx->input(0),
                                  kInput ? &ctx->input(1) : nullptr,
                                  &out_backprop};
-    OP_REQUIRES_OK(ctx, RunConv(ctx, plan, tensors, {}, nullptr, result));
+    OP_REQUIRES_OK(
+        ctx, RunConv(ctx, plan, tensors, {},
+                     p.constant_filter ? &constant_filter_ : nullptr, result));
   }
 
   int64_t TemporaryBytes(absl::Span<const TensorShape> inputs,
@@ -44,11 +59,20 @@ class ConvGradOp : public ConvKernel<kSpatial, kDepthwise> {
     ConvPlan plan;
     if (!this->SizesOf(kInput ? outputs[0] : inputs[0],
                        kInput ? inputs[1] : outputs[0], this->input_type(2), &p)
-             .ok() ||
-        !PlanConv(pool, kDirection, p, {}, this->chooser(), &plan).ok()) {
+             .ok()) {
+      return 0;
+    }
+    p.constant_filter = constant_filter_.is_set();
+    if (!PlanConv(pool, kDirection, p, {}, this->chooser(), &plan).ok()) {
       return 0;
     }
     return plan.TemporaryBytes();
+  }
+
+ protected:
+  void DescribeTraits(KernelTraits* traits) override {
+    ConvKernel<kSpatial, kDepthwise>::DescribeTraits(traits);
+    if (kInput) traits->stored_constant_reader = this;
   }
 
  private:
@@ -93,6 +117,8 @@ class ConvGradOp : public ConvKernel<kSpatial, kDepthwise> {
     }
     return OkStatus();
   }
+
+  ConstantFilter constant_filter_;
 };
 
 template <int kSpatial, bool kDepthwise, bool kSizes>

@@ -13,22 +13,33 @@ absl::Span<const ConvImplementation* const> ConvImplementations(
     ConvDirection direction) {
   using D = ConvDirection;
   static const ConvImplementation* const forward[] = {
-      conv::Gemm1x1(D::kForward),  conv::GemmFull(D::kForward),
-      conv::Depthwise3x3(),        conv::Depthwise5x5(),
-      conv::Depthwise7x7(),        conv::Depthwise(D::kForward),
-      conv::WinogradF4(),          conv::WinogradF2(),
-      conv::WinogradF2Of5(),       conv::WinogradLine3(),
-      conv::WinogradLine5(),       conv::WinogradLine7(),
-      conv::FewChannels(),         conv::Pointwise(),
-      conv::DirectForward(),       conv::Im2colForward(),
-      conv::EigenForward(),        conv::Bytes(),
+      conv::Gemm1x1(D::kForward),
+      conv::GemmFull(D::kForward),
+      conv::Depthwise3x3(),
+      conv::Depthwise5x5(),
+      conv::Depthwise7x7(),
+      conv::Depthwise(D::kForward),
+      conv::WinogradF4(),
+      conv::WinogradF2(),
+      conv::WinogradF2Of5(),
+      conv::WinogradLine3(),
+      conv::WinogradLine5(),
+      conv::WinogradLine7(),
+      conv::FewChannels(),
+      conv::FewOutputs(),
+      conv::Pointwise(),
+      conv::DirectForward(),
+      conv::Im2colForward(),
+      conv::EigenForward(),
+      conv::Bytes(),
       conv::Reference(D::kForward)};
   static const ConvImplementation* const backward_input[] = {
       conv::Gemm1x1(D::kBackwardInput),   conv::GemmFull(D::kBackwardInput),
       conv::Depthwise(D::kBackwardInput), conv::TurnedWinogradF4(),
       conv::TurnedWinogradF2(),           conv::TurnedWinogradF2Of5(),
       conv::TurnedWinogradLine3(),        conv::TurnedWinogradLine5(),
-      conv::TurnedWinogradLine7(),        conv::DirectBackwardInput(),
+      conv::TurnedWinogradLine7(),        conv::TurnedFewOutputs(),
+      conv::PhasedFewOutputs(),           conv::DirectBackwardInput(),
       conv::Reference(D::kBackwardInput)};
   static const ConvImplementation* const backward_filter[] = {
       conv::Gemm1x1(D::kBackwardFilter),   conv::GemmFull(D::kBackwardFilter),

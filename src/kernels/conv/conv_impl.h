@@ -106,8 +106,8 @@ class ConvImplementation {
   // does without if there is no memory.
   virtual int64_t HeapBytes(const ConvParams& p) const { return 0; }
   // Bytes of the form that Run reads in place of the filter; 0: Run reads the
-  // filter itself. The form depends on the type, the filter's sizes and the
-  // groups alone, so that it serves images of every size.
+  // filter itself. The form depends on the type, the filter's sizes, the
+  // groups and the strides alone, so that it serves images of every size.
   virtual int64_t PreparedFilterBytes(const ConvParams& p) const { return 0; }
   virtual void PrepareFilter(ThreadPool* pool, const ConvParams& p,
                              const void* filter, void* prepared) const {}

@@ -35,12 +35,17 @@ const ConvImplementation* TurnedWinogradF2Of5();
 const ConvImplementation* TurnedWinogradLine3();
 const ConvImplementation* TurnedWinogradLine5();
 const ConvImplementation* TurnedWinogradLine7();
+const ConvImplementation* TurnedFewOutputs();
+// phased_conv.cc: backward input with strides by this one.
+const ConvImplementation* PhasedFewOutputs();
 // winograd_backward_filter.cc
 const ConvImplementation* WinogradF2BackwardFilter();
 const ConvImplementation* WinogradF4BackwardFilter();
 const ConvImplementation* WinogradF2Of5BackwardFilter();
 // few_channels_conv.cc
 const ConvImplementation* FewChannels();
+// few_outputs_conv.cc
+const ConvImplementation* FewOutputs();
 // depthwise_tiles.cc, depthwise_conv.cc
 const ConvImplementation* Depthwise3x3();
 const ConvImplementation* Depthwise5x5();

@@ -111,6 +111,57 @@ const std::vector<ConvCase>& Cases() {
        {1, 1},
        kSame,
        {2, 1}},
+      {"few_outputs_5x5", {2, 9, 28, 64}, {5, 5, 64, 1}},
+      {"few_outputs_valid", {1, 7, 30, 32}, {3, 3, 32, 3}, {1, 1}, kValid},
+      {"few_outputs_pointwise", {2, 3, 29, 48}, {1, 1, 48, 4}},
+      {"few_outputs_odd_channels", {2, 5, 13, 21}, {3, 4, 21, 2}},
+      {"few_outputs_thin_image", {2, 9, 3, 24}, {3, 3, 24, 4}},
+      {"few_outputs_strided", {1, 13, 31, 16}, {4, 4, 16, 3}, {3, 2}},
+      {"few_outputs_dilated",
+       {1, 12, 20, 18},
+       {3, 3, 18, 1},
+       {1, 1},
+       kSame,
+       {2, 3}},
+      {"few_outputs_many_rows", {1, 45, 40, 96}, {3, 3, 96, 1}},
+      {"few_outputs_beyond_the_padding",
+       {1, 3, 15, 16},
+       {3, 5, 16, 2},
+       {1, 1},
+       Padding::kExplicit,
+       {1, 1},
+       {1, 2, 7, 8}},
+      {"few_outputs_volume",
+       {2, 3, 5, 14, 16},
+       {2, 3, 3, 16, 3},
+       {1, 2, 1},
+       kSame,
+       {1, 1, 1}},
+      {"few_inputs_backward", {2, 14, 15, 3}, {5, 5, 3, 64}},
+      {"few_inputs_backward_valid",
+       {1, 9, 16, 1},
+       {3, 3, 1, 32},
+       {1, 1},
+       kValid},
+      {"phases_5x5", {2, 28, 27, 3}, {5, 5, 3, 64}, {2, 2}},
+      {"phases_4x4_valid", {1, 14, 16, 1}, {4, 4, 1, 32}, {2, 2}, kValid},
+      {"phases_without_taps", {2, 13, 30, 2}, {2, 1, 2, 17}, {3, 2}},
+      {"phases_without_pixels", {1, 1, 26, 4}, {3, 3, 4, 16}, {2, 2}},
+      {"phases_of_many_channels", {2, 13, 14, 20}, {5, 4, 20, 33}, {2, 3}},
+      {"phases_rest_unseen", {1, 9, 31, 3}, {2, 2, 3, 16}, {4, 2}, kValid},
+      {"phases_beyond_the_padding",
+       {1, 5, 25, 3},
+       {3, 5, 3, 16},
+       {2, 2},
+       Padding::kExplicit,
+       {1, 1},
+       {3, 4, 7, 8}},
+      {"phases_volume",
+       {2, 3, 6, 14, 2},
+       {2, 3, 3, 2, 16},
+       {2, 2, 1},
+       kSame,
+       {1, 1, 1}},
       {"groups", {2, 6, 7, 6}, {3, 3, 2, 9}},
       {"groups_strided_dilated",
        {1, 9, 9, 8},
@@ -672,6 +723,7 @@ TEST(ConvImplementations, ShortCutsAreTaken) {
                        {"depthwise_7x7", "depthwise_7x7"},
                        {"depthwise_dilated", "depthwise"},
                        {"few_channels_7x7", "few_channels"},
+                       {"few_outputs_5x5", "few_outputs"},
                        {"tiles_strided", "direct"},
                        {"tiles", "winograd_f4"}};
   for (const auto& want : kWanted) {
@@ -736,6 +788,13 @@ class NodeTester : public OpTester {
 Tensor Floats(const TensorShape& shape, std::vector<float> v = {}) {
   v.resize(shape.num_elements(), 1);
   return MakeTensor<float>(shape, v);
+}
+Tensor ToHalf(const Tensor& t) {
+  Tensor out(DT_HALF, t.shape());
+  for (int64_t i = 0; i < t.NumElements(); ++i) {
+    out.data<half>()[i] = static_cast<half>(t.data<float>()[i]);
+  }
+  return out;
 }
 Tensor Sizes(std::vector<int32_t> v) {
   const int64_t n = v.size();
@@ -860,6 +919,33 @@ TEST(ConvGradOps, SizesMayBeHeightAndWidthAlone) {
   EXPECT_EQ(t.Output(0).data<float>()[3], 8);  // the middle column: two windows
 }
 
+// Transposed convolutions of inference; the filters of two kernels are one.
+TEST(ConvGradOps, ConstantFiltersGiveTheSame) {
+  const Tensor filter = Random(DT_FLOAT, 5 * 5 * 3 * 16);
+  Tensor shaped;
+  ASSERT_TRUE(shaped.CopyFrom(filter, TensorShape({5, 5, 3, 16})));
+  for (const int64_t stride : {1, 2}) {
+    for (const DataType dtype : {DT_FLOAT, DT_HALF}) {
+      SCOPED_TRACE(StrCat("stride ", stride, ", ", DataTypeString(dtype)));
+      const TensorShape dy({2, 14 / stride, 26 / stride, 16});
+      Tensor w = shaped, y;
+      ASSERT_TRUE(y.CopyFrom(Random(DT_FLOAT, dy.num_elements()), dy));
+      if (dtype == DT_HALF) {
+        w = ToHalf(w);
+        y = ToHalf(y);
+      }
+      const Node n = {.op = "Conv2DBackpropInput",
+                      .strides = {1, stride, stride, 1},
+                      .padding = "SAME"};
+      NodeTester fed(n), constant(n);
+      fed.Input(Sizes({2, 14, 26, 3})).Input(w).Input(y);
+      constant.Input(Sizes({2, 14, 26, 3})).Constant(w).Input(y);
+      ASSERT_EQ(fed.Run(), OkStatus());
+      ASSERT_EQ(constant.Run(), OkStatus());
+      ExpectClose(constant.Output(0), fed.Output(0), 1e-3);
+    }
+  }
+}
 TEST(ConvGradOps, EmptyBatchGivesZeros) {
   NodeTester t(Node{.op = "Conv2DBackpropFilter"});
   t.Input(Floats({0, 5, 5, 3}))

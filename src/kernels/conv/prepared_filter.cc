@@ -10,9 +10,9 @@ namespace headrace {
 const void* ConstantFilter::Get(ThreadPool* pool,
                                 const ConvImplementation& impl,
                                 const ConvParams& p) {
-  std::vector<int64_t> sizes = {p.dtype,     p.filter[0],   p.filter[1],
-                                p.filter[2], p.in_channels, p.out_channels,
-                                p.groups};
+  std::vector<int64_t> sizes = {
+      p.dtype,        p.filter[0], p.filter[1], p.filter[2], p.in_channels,
+      p.out_channels, p.groups,    p.stride[0], p.stride[1], p.stride[2]};
   if (p.byte_levels != nullptr) p.byte_levels->AppendFilterTo(&sizes);
   return forms_.Get(
       &impl, sizes, impl.PreparedFilterBytes(p),

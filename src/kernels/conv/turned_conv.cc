@@ -10,6 +10,7 @@
 #include "kernels/conv/conv_costs.h"
 #include "kernels/conv/conv_lists.h"
 #include "kernels/conv/tiles.h"
+#include "kernels/conv/turned_filter.h"
 
 namespace headrace::conv {
 namespace {
@@ -27,37 +28,6 @@ ConvParams Turned(const ConvParams& p) {
   return q;
 }
 
-// Writes W[taps - 1 - t][c, o] to turned[t][o, c].
-void TurnFilter(ThreadPool* pool, const ConvParams& p, const float* filter,
-                float* turned) {
-  constexpr int64_t kEdge = 16;
-  const int64_t rows = p.in_channels, columns = p.out_channels;
-  const int64_t bands = CeilDiv(rows, kEdge);
-  pool->ParallelForCost(
-      p.taps() * bands, 0.6 * kEdge * columns, [&](int64_t begin, int64_t end) {
-        for (int64_t i = begin; i < end; ++i) {
-          const int64_t tap = i / bands;
-          const float* from = filter + (p.taps() - 1 - tap) * rows * columns;
-          float* to = turned + tap * rows * columns;
-          const int64_t c0 = i % bands * kEdge;
-          const int64_t c1 = std::min(rows, c0 + kEdge);
-          for (int64_t o0 = 0; o0 < columns; o0 += kEdge) {
-            // By way of a square of their own: columns are often a power of
-            // two, and would compete for the same lines of the cache.
-            const int64_t n = std::min(columns - o0, kEdge);
-            float square[kEdge][kEdge];
-            for (int64_t c = c0; c < c1; ++c) {
-              const float* line = from + c * columns + o0;
-              for (int64_t o = 0; o < n; ++o) square[o][c - c0] = line[o];
-            }
-            for (int64_t o = 0; o < n; ++o) {
-              std::copy_n(square[o], c1 - c0, to + (o0 + o) * rows + c0);
-            }
-          }
-        }
-      });
-}
-
 // `forward` reads prepared filters alone, of floats.
 class TurnedConv : public ConvImplementation {
  public:
@@ -71,12 +41,7 @@ class TurnedConv : public ConvImplementation {
   }
   double EstimateNs(const ConvParams& p,
                     const CpuFeatures& cpu) const override {
-    const double filter = 1.0 * p.filter_elements();
-    const bool cached = filter * sizeof(float) < cpu.l2_bytes * 4;
-    return forward_->EstimateNs(Turned(p), cpu) +
-           (p.constant_filter
-                ? 0
-                : (cached ? cost::kTurnCached : cost::kTurn) * filter);
+    return forward_->EstimateNs(Turned(p), cpu) + TurnNs(p, cpu);
   }
   int64_t WorkspaceBytes(const ConvParams& p, int threads) const override {
     return forward_->WorkspaceBytes(Turned(p), threads);
@@ -88,7 +53,9 @@ class TurnedConv : public ConvImplementation {
   void PrepareFilter(ThreadPool* pool, const ConvParams& p, const void* filter,
                      void* prepared) const override {
     float* const turned = static_cast<float*>(prepared);
-    TurnFilter(pool, p, static_cast<const float*>(filter), turned);
+    TurnTaps(
+        pool, p, static_cast<const float*>(filter), p.taps(),
+        [&](int64_t t) { return p.taps() - 1 - t; }, turned);
     forward_->PrepareFilter(pool, Turned(p), turned,
                             static_cast<char*>(prepared) + TurnedBytes(p));
   }
@@ -114,6 +81,13 @@ class TurnedConv : public ConvImplementation {
 
 }  // namespace
 
+double TurnNs(const ConvParams& p, const CpuFeatures& cpu) {
+  if (p.constant_filter) return 0;
+  const double filter = 1.0 * p.filter_elements();
+  const bool cached = filter * sizeof(float) < cpu.l2_bytes * 4;
+  return (cached ? cost::kTurnCached : cost::kTurn) * filter;
+}
+
 const ConvImplementation* TurnedWinogradF2() {
   static const TurnedConv implementation(WinogradF2());
   return &implementation;
@@ -136,6 +110,10 @@ const ConvImplementation* TurnedWinogradLine5() {
 }
 const ConvImplementation* TurnedWinogradLine7() {
   static const TurnedConv implementation(WinogradLine7());
+  return &implementation;
+}
+const ConvImplementation* TurnedFewOutputs() {
+  static const TurnedConv implementation(FewOutputs());
   return &implementation;
 }
 
