@@ -37,6 +37,7 @@ const ConvImplementation* TurnedWinogradLine5();
 const ConvImplementation* TurnedWinogradLine7();
 const ConvImplementation* TurnedFewOutputs();
 // phased_conv.cc: backward input with strides by this one.
+const ConvImplementation* PhasedDirect();
 const ConvImplementation* PhasedFewOutputs();
 // winograd_backward_filter.cc
 const ConvImplementation* WinogradF2BackwardFilter();
