@@ -153,7 +153,7 @@ TEST(CpuAllocatorTest, ABlockIsKeptForAllThreads) {
   CpuAllocator()->DeallocateRaw(found, kBytes);
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if !defined(__SANITIZE_ADDRESS__) && !defined(HEADRACE_TSAN)
 int64_t ResidentPages() {
   int64_t size = 0, resident = 0;
   std::ifstream("/proc/self/statm") >> size >> resident;

@@ -224,7 +224,7 @@ INSTANTIATE_TEST_SUITE_P(Orders, FreeOrderTest,
 
 // In a process of its own, whose addresses are limited.
 TEST(SlabsTest, WithoutRoomForAChunkBlocksComeFromMalloc) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(__SANITIZE_ADDRESS__) || defined(HEADRACE_TSAN)
   GTEST_SKIP() << "sanitizers need the addresses";
 #else
   const auto allocate = [] {
