@@ -656,6 +656,7 @@ def lstm(b, t):
     """Cells spelled out over three steps, in a loop or one after another."""
     cells = b.choice([1, 4, 8, 31])
     apart = b.maybe(.4)  # as Keras spells it
+    pieces = apart and b.maybe(.4)  # and as it does by default: weights are cut in the cell
     if apart:
         matrix, recurrent = b.weights(b.channels(t), 4 * cells), b.weights(cells, 4 * cells)
     else:
@@ -670,8 +671,10 @@ def lstm(b, t):
 
     def cell(x, c, h):
         if apart:
-            y = [b.product(tf.matmul(x, matrix)), b.product(tf.matmul(h, recurrent))]
-            y = y[0] + y[1] if first else y[1] + y[0]
+            parts = [tf.split(w, 4, 1) if pieces else [w] for w in (matrix, recurrent)]
+            y = [[b.product(tf.matmul(v, part)) for part in w] for v, w in zip([x, h], parts)]
+            y = [p + q if first else q + p for p, q in zip(*y)]
+            y = tf.concat(y, 1) if pieces else y[0]
         else:
             y = b.product(tf.matmul(tf.concat([x, h] if first else [h, x], 1), matrix))
         y = y if offset is None else tf.nn.bias_add(y, offset)

@@ -3,10 +3,16 @@
 // known size of at most kMaxFoldedBytes, so that a folded graph does not grow
 // beyond what its author wrote; views of a constant may be larger. A node that
 // fails is left to fail at run time.
+//
+// In loops, invariants that are constants outside count as constants, too: so
+// the weights that a cell of a recurrent network cuts into pieces are cut once.
+// A constant of a loop or a branch waits for a node there, its anchor, so that
+// it is dead where that is; what is computed of it has the same anchors. What
+// is computed of invariants alone enters the loop as they do.
 #include <map>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
+#include "absl/algorithm/container.h"
 #include "base/interrupt.h"
 #include "graph/algorithm.h"
 #include "graph/constant_eval.h"
@@ -19,6 +25,39 @@ namespace {
 
 constexpr int64_t kMaxFoldedBytes = 10 << 20;
 
+// What a node's data inputs hold, if all are constants.
+struct Inputs {
+  std::vector<const Tensor*> values;
+  std::vector<Node*> anchors;
+  // An input that enters a loop.
+  const Node* enter = nullptr;
+};
+
+bool FindInputs(const Node& n, Inputs* in) {
+  for (const Edge* e : n.data_inputs()) {
+    if (e == nullptr) return false;
+    const Node* source = e->src();
+    if (source->IsEnter()) {
+      source = SourceOfInvariant({e->src(), e->src_output()}).node;
+      for (const Node* at = e->src(); at != source;
+           at = at->input_edge(0)->src()) {
+        if (!at->control_inputs().empty()) return false;
+      }
+      if (FreeConstant(*source) == nullptr) return false;
+      in->enter = e->src();
+    }
+    const Tensor* const value = ConstantValue(*source);
+    if (value == nullptr) return false;
+    in->values.push_back(value);
+    for (const Edge* control : source->control_inputs()) {
+      if (!absl::c_linear_search(in->anchors, control->src())) {
+        in->anchors.push_back(control->src());
+      }
+    }
+  }
+  return true;
+}
+
 // The bytes of constant input 0 in another known shape: of any size, since both
 // share them.
 bool IsView(const Node& n) {
@@ -28,12 +67,9 @@ bool IsView(const Node& n) {
 }
 
 bool Foldable(const GraphPassContext& context, const Node& n) {
-  if (n.num_inputs() == 0) return false;
-  for (const Edge* e : n.data_inputs()) {
-    if (e == nullptr || FreeConstant(*e->src()) == nullptr) return false;
-  }
-  if (n.IsConstant() || !IsPure(n) || !n.control_inputs().empty() ||
-      n.out_edges().empty() || context.targets.contains(n.name()) ||
+  if (n.num_inputs() == 0 || n.IsConstant() || !IsPure(n) ||
+      !n.control_inputs().empty() || n.out_edges().empty() ||
+      context.targets.contains(n.name()) ||
       !KernelRegistry::Global()->HasKernel(DEVICE_CPU, n.def())) {
     return false;
   }
@@ -47,18 +83,47 @@ bool Foldable(const GraphPassContext& context, const Node& n) {
   return true;
 }
 
-bool Evaluate(const Node& n, std::vector<Tensor>* outputs) {
+bool Evaluate(const Node& n, const Inputs& in, std::vector<Tensor>* outputs) {
   if (IsView(n)) {
     TensorShape shape;
     return n.output_shape(0).AsTensorShape(&shape) &&
-           outputs->emplace_back().CopyFrom(
-               *FreeConstant(*n.input_edge(0)->src()), shape);
+           outputs->emplace_back().CopyFrom(*in.values[0], shape);
   }
   std::vector<Tensor> inputs;
-  for (const Edge* e : n.data_inputs()) {
-    inputs.push_back(*FreeConstant(*e->src()));
-  }
+  for (const Tensor* value : in.values) inputs.push_back(*value);
   return EvaluateNode(n, inputs, outputs).ok();
+}
+
+// A node that enters the loops that `enter` enters, with the value of `c`.
+StatusOr<Node*> EnterAs(Graph* graph, const Node& enter, Node* c) {
+  const Node& outer = *enter.input_edge(0)->src();
+  if (outer.IsEnter()) {
+    HR_ASSIGN_OR_RETURN(c, EnterAs(graph, outer, c));
+  }
+  NodeDef def = enter.def();
+  def.name = graph->UniqueName(StrCat(c->name(), "/enter"));
+  def.device = c->requested_device();
+  def.source = c->def().source;
+  def.attrs.Set("T", c->output_type(0));
+  return graph->AddNode(std::move(def), {{c, 0}});
+}
+
+// Output `i` of `n` as a constant.
+StatusOr<Node*> AddFolded(Graph* graph, const Node& n, const Inputs& in, int i,
+                          const Tensor& value) {
+  NodeDef def;
+  def.name = graph->UniqueName(StrCat(n.name(), "/folded_", i));
+  def.op = "Const";
+  def.device = n.requested_device();
+  def.source = n.def().source;
+  def.attrs.Set("dtype", value.dtype());
+  def.attrs.Set("value", value);
+  HR_ASSIGN_OR_RETURN(Node * c, graph->AddNode(std::move(def), {}));
+  for (Node* anchor : in.anchors) graph->AddControlEdge(anchor, c);
+  if (in.anchors.empty() && in.enter != nullptr) {
+    return EnterAs(graph, *in.enter, c);
+  }
+  return c;
 }
 
 }  // namespace
@@ -70,27 +135,27 @@ Status FoldConstants(const GraphPassContext& context, Graph* graph,
   for (Node* n : order) {
     HR_RETURN_IF_ERROR(CheckInterrupt());
     std::vector<Tensor> values;
-    if (!Foldable(context, *n) || !Evaluate(*n, &values)) continue;
+    Inputs in;
+    if (!Foldable(context, *n) || !FindInputs(*n, &in) ||
+        !Evaluate(*n, in, &values)) {
+      continue;
+    }
+    // What waits for the node waits for its anchors; if there is none, for
+    // nothing.
     std::map<int, Node*> made;  // by output
     const std::vector<const Edge*> out(n->out_edges().begin(),
                                        n->out_edges().end());
     for (const Edge* e : out) {
-      // A control edge from a constant orders nothing.
       if (e->IsControlEdge()) {
+        Node* const waits = e->dst();
         graph->RemoveEdge(e);
+        for (Node* anchor : in.anchors) graph->AddControlEdge(anchor, waits);
         continue;
       }
       Node*& c = made[e->src_output()];
       if (c == nullptr) {
-        NodeDef def;
-        def.name = graph->UniqueName(
-            absl::StrCat(n->name(), "/folded_", e->src_output()));
-        def.op = "Const";
-        def.device = n->requested_device();
-        def.source = n->def().source;
-        def.attrs.Set("dtype", values[e->src_output()].dtype());
-        def.attrs.Set("value", values[e->src_output()]);
-        HR_ASSIGN_OR_RETURN(c, graph->AddNode(std::move(def), {}));
+        HR_ASSIGN_OR_RETURN(c, AddFolded(graph, *n, in, e->src_output(),
+                                         values[e->src_output()]));
       }
       HR_RETURN_IF_ERROR(graph->ReplaceInput(e->dst(), e->dst_input(), {c, 0}));
     }

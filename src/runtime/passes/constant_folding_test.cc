@@ -26,6 +26,21 @@ class FoldTestIncOp : public OpKernel {
 };
 REGISTER_KERNEL_BUILDER(Name("FoldTestInc").Device(DEVICE_CPU), FoldTestIncOp);
 
+REGISTER_OP("FoldTestSum")
+    .Input("a: float")
+    .Input("b: float")
+    .Output("y: float")
+    .SetShapeFn(shape_inference::UnchangedShape);
+class FoldTestSumOp : public OpKernel {
+ public:
+  using OpKernel::OpKernel;
+  void Compute(OpKernelContext* ctx) override {
+    ctx->set_output(0, Tensor::Scalar(ctx->input(0).scalar<float>() +
+                                      ctx->input(1).scalar<float>()));
+  }
+};
+REGISTER_KERNEL_BUILDER(Name("FoldTestSum").Device(DEVICE_CPU), FoldTestSumOp);
+
 // Both outputs are x; the second has no known shape.
 REGISTER_OP("FoldTestTwo")
     .Input("x: float")
@@ -92,6 +107,14 @@ class FoldTest : public PassTest {
  protected:
   FoldTest() { increments = 0; }
   std::string Fold() { return Run("constant_folding"); }
+  std::string WaitsFor(const char* node) {
+    std::vector<std::string> names;
+    for (const Edge* e : g_.FindNode(node)->control_inputs()) {
+      names.push_back(e->src()->name());
+    }
+    absl::c_sort(names);
+    return absl::StrJoin(names, " ");
+  }
 };
 
 TEST_F(FoldTest, WhatDependsOnConstantsAloneIsComputedOnce) {
@@ -144,10 +167,11 @@ TEST_F(FoldTest, WhatMayNotBeFoldedStays) {
   Fetch(Op("target", "FoldTestInc", {one}));
   Fetch(Op("fed", "FoldTestInc", {in}));
   Fetch(Op("waits", "FoldTestInc", {one}, {}, {in.node}));
-  Fetch(Op(
-      "of_a_constant_that_waits", "FoldTestInc",
-      {Op("waiting", "Const", {},
-          {{"dtype", DT_FLOAT}, {"value", Tensor::Scalar(1.f)}}, {in.node})}));
+  Fetch(Op("of_a_loop_variable", "FoldTestInc",
+           {Op("variable", "Enter", {one}, {{"frame_name", "loop"}})}));
+  Fetch(Op("enters_late", "FoldTestInc",
+           {Op("late", "Enter", {one},
+               {{"frame_name", "loop"}, {"is_constant", true}}, {in.node})}));
   Fetch(Op("fails", "FoldTestInc", {Scalar("minus", -1)}));
   Fetch(Op("stateful", "FoldTestStateful", {one}));
   Fetch(Op("no_kernel", "FoldTestNoKernel", {one}));
@@ -157,6 +181,70 @@ TEST_F(FoldTest, WhatMayNotBeFoldedStays) {
   const std::string after = Fold();
   EXPECT_EQ(Changes("constant_folding"), 0) << after;
   EXPECT_EQ(increments, 1);  // of the one that fails
+}
+
+// As constants in a branch or in the body of a loop do.
+TEST_F(FoldTest, WhatIsComputedOfConstantsThatWaitWaits) {
+  const Endpoint p = In("p"), q = In("q");
+  const auto waiting = [&](const char* name, std::vector<Node*> anchors) {
+    return Op(name, "Const", {},
+              {{"dtype", DT_FLOAT}, {"value", Tensor::Scalar(1.f)}},
+              std::move(anchors));
+  };
+  const Endpoint sum =
+      Op("sum", "FoldTestSum",
+         {waiting("a", {p.node}), waiting("b", {q.node, p.node})});
+  const Endpoint inc = Op("inc", "FoldTestInc", {sum});
+  Fetch(inc);
+  Fetch(Op("after", "Neg", {In("in")}, {}, {inc.node}));
+  EXPECT_EQ(Fold(),
+            "after = Neg(in, ^p, ^q)\n"
+            "fetch_after_0 = _Retval(after)\n"
+            "fetch_inc_0 = _Retval(inc/folded_0)\n");
+  EXPECT_EQ(Value("inc/folded_0").scalar<float>(), 3);
+  EXPECT_EQ(WaitsFor("inc/folded_0"), "p q");
+}
+
+TEST_F(FoldTest, InvariantsOfLoopsAreConstants) {
+  const auto enter = [&](const std::string& name, const char* frame,
+                         Endpoint e) {
+    return Op(name, "Enter", {e},
+              {{"frame_name", frame},
+               {"is_constant", true},
+               {"parallel_iterations", 7}});
+  };
+  const Endpoint one = enter("one/enter", "loop", Scalar("one", 1));
+  const Endpoint pivot = In("pivot");
+  const Endpoint in_body =
+      Op("in_body", "Const", {},
+         {{"dtype", DT_FLOAT}, {"value", Tensor::Scalar(5.f)}}, {pivot.node});
+  const Endpoint x = In("x");
+  Fetch(Op("y", "Mul", {x, Op("sum", "FoldTestSum", {one, in_body})}));
+  Fetch(Op("z", "Mul", {x, Op("inc", "FoldTestInc", {one})}));
+  const Endpoint nested = enter("nested", "inner", one);
+  Fetch(Op("n", "Mul", {x, Op("more", "FoldTestInc", {nested})}));
+  EXPECT_EQ(Fold(),
+            "y = Mul(x, sum/folded_0)\n"
+            "fetch_y_0 = _Retval(y)\n"
+            "inc/folded_0/enter = Enter(inc/folded_0)\n"
+            "z = Mul(x, inc/folded_0/enter)\n"
+            "fetch_z_0 = _Retval(z)\n"
+            "more/folded_0/enter = Enter(more/folded_0)\n"
+            "more/folded_0/enter/enter = Enter(more/folded_0/enter)\n"
+            "n = Mul(x, more/folded_0/enter/enter)\n"
+            "fetch_n_0 = _Retval(n)\n");
+  EXPECT_EQ(Value("sum/folded_0").scalar<float>(), 6);
+  EXPECT_EQ(WaitsFor("sum/folded_0"), "pivot");
+  EXPECT_EQ(Value("inc/folded_0").scalar<float>(), 2);
+  const auto attr = [&](const char* node, const char* name) {
+    return *g_.FindNode(node)->attrs().Find(name);
+  };
+  EXPECT_EQ(attr("inc/folded_0/enter", "frame_name"), AttrValue("loop"));
+  EXPECT_EQ(attr("inc/folded_0/enter", "parallel_iterations"),
+            AttrValue(int64_t{7}));
+  EXPECT_EQ(attr("more/folded_0/enter", "frame_name"), AttrValue("loop"));
+  EXPECT_EQ(attr("more/folded_0/enter/enter", "frame_name"),
+            AttrValue("inner"));
 }
 
 TEST_F(FoldTest, UpToTheLimitOfSize) {
