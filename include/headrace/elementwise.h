@@ -33,6 +33,8 @@
 //   Apply(x, y, ElementwiseState* s)      if it can fail or has a parameter:
 //                                         s->Fail(), s->param
 //   static Status Error()                 the error if s->failed is set
+//   static bool InRange(float x)          where Apply<float> is right, if not
+//   static float Elsewhere(float x)       everywhere, and what to use there
 //
 // s->param is the attr that the schema's ActivationFunction("alpha") names.
 #ifndef HEADRACE_ELEMENTWISE_H_
@@ -103,6 +105,22 @@ void RunUnary(const void* xv, void* yv, int64_t n, ElementwiseState* s) {
     const T* x = static_cast<const T*>(xv);
     R* y = static_cast<R*>(yv);
     const int64_t count = n;
+    if constexpr (std::is_same_v<T, float> && requires { Fn::InRange(1.0f); }) {
+      // The loop without branches, unless some argument needs the other way.
+      constexpr int64_t kBlock = 512;
+      for (int64_t first = 0; first < count; first += kBlock) {
+        const int64_t last = first + kBlock < count ? first + kBlock : count;
+        int outside = 0;
+        for (int64_t i = first; i < last; ++i) outside |= !Fn::InRange(x[i]);
+        if (outside != 0) {
+          for (int64_t i = first; i < last; ++i) y[i] = Fn::Elsewhere(x[i]);
+          continue;
+        }
+#pragma GCC ivdep
+        for (int64_t i = first; i < last; ++i) y[i] = Call<Fn, T>(x[i], s);
+      }
+      return;
+    }
 #pragma GCC ivdep
     for (int64_t i = 0; i < count; ++i) y[i] = Call<Fn, T>(x[i], s);
   };

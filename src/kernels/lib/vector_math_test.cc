@@ -100,6 +100,33 @@ TEST(VectorMathTest, IsAsPreciseAsItSays) {
       VecErfc, [](double x) { return std::erfc(x); }, 3.8);
 }
 
+TEST(VectorMathTest, SinesUpToTheLimit) {
+  std::vector<float> x = {0.0f, -0.0f, kTrigonometricLimit,
+                          -kTrigonometricLimit};
+  const uint32_t last = std::bit_cast<uint32_t>(kTrigonometricLimit);
+  for (uint32_t bits = 0; bits < last; bits += 1009) {
+    x.push_back(std::bit_cast<float>(bits));
+    x.push_back(-x.back());
+  }
+  // Next to multiples of pi / 2, where most digits go.
+  for (int i = 0; i < 600000; ++i) {
+    x.push_back(static_cast<float>(i * 1.5707963267948966));
+  }
+  const auto check = [&](const char* name, auto f, double (*reference)(double),
+                         double bound) {
+    CheckValues(name, f, reference, bound, x);
+  };
+  check(
+      "VecSin", [](float v) { return VecSin(v); },
+      [](double v) { return std::sin(v); }, 0.55);
+  check(
+      "VecCos", [](float v) { return VecCos(v); },
+      [](double v) { return std::cos(v); }, 0.55);
+  check(
+      "VecTan", [](float v) { return VecTan(v); },
+      [](double v) { return std::tan(v); }, 0.6);
+}
+
 // Doubles of all magnitudes, of both signs.
 template <typename F>
 void CheckDouble(const char* name, F f, long double (*reference)(long double),

@@ -22,17 +22,22 @@ Status CountInto(const Tensor& in, const Tensor& weights, int64_t rows,
   const int64_t n = in.NumElements();
   const int64_t row = rows == 0 ? 0 : n / rows;
   const T* w = weights.NumElements() > 0 ? weights.data<T>() : nullptr;
-  for (int64_t i = 0; i < n; ++i) {
-    const int64_t v = IdAt(in, i);
-    if (v < 0) {
-      return errors::InvalidArgument("Input arr must be non-negative! Got ", v,
-                                     " at position ", i);
+  const auto count = [&](const auto* ids) {
+    for (int64_t r = 0; r < rows; ++r, bins += size) {
+      for (int64_t i = r * row; i < (r + 1) * row; ++i) {
+        const int64_t v = ids[i];
+        if (v < 0) {
+          return errors::InvalidArgument("Input arr must be non-negative! Got ",
+                                         v, " at position ", i);
+        }
+        if (v >= size) continue;
+        bins[v] = binary ? T(1) : WrapAdd(bins[v], w == nullptr ? T(1) : w[i]);
+      }
     }
-    if (v >= size) continue;
-    T& bin = bins[i / row * size + v];
-    bin = binary ? T(1) : WrapAdd(bin, w == nullptr ? T(1) : w[i]);
-  }
-  return OkStatus();
+    return OkStatus();
+  };
+  return in.dtype() == DT_INT32 ? count(in.data<int32_t>())
+                                : count(in.data<int64_t>());
 }
 
 // Counters beyond this are a mistake or an attack: nothing else bounds a size

@@ -3,10 +3,12 @@
 // Ties at the boundary are all in: what counts is that fewer than k entries are
 // strictly greater. A target outside the row, or any entry that is not finite
 // (even -inf elsewhere), gives false, never an error.
-#include <cmath>
+#include <algorithm>
+#include <bit>
 #include <cstdint>
 
 #include "headrace/op_kernel.h"
+#include "headrace/simd.h"
 
 namespace headrace {
 namespace {
@@ -46,24 +48,35 @@ class InTopKOp : public OpKernel {
     const float* x = predictions.data<float>();
     const Index* target = targets.data<Index>();
     bool* out = output->data<bool>();
-    ctx->ParallelFor(rows, static_cast<double>(classes) + 1,
+    ctx->ParallelFor(rows, 0.2 * static_cast<double>(classes) + 1,
                      [=](int64_t begin, int64_t end) {
-                       for (int64_t r = begin; r < end; ++r) {
-                         out[r] = In(x + r * classes, classes, target[r], k);
-                       }
+                       RunSimd([=] {
+                         for (int64_t r = begin; r < end; ++r) {
+                           out[r] = In(x + r * classes, classes, target[r], k);
+                         }
+                       });
                      });
   }
 
  private:
   static bool In(const float* row, int64_t n, int64_t target, int64_t k) {
     if (target < 0 || target >= n) return false;
+    const float limit = row[target];
     int64_t greater = 0;
-    bool finite = true;
-    for (int64_t i = 0; i < n; ++i) {
-      finite &= std::isfinite(row[i]);
-      greater += row[i] > row[target];
+    int infinite = 0;
+    // The count of a block fits the lanes of the comparison.
+    constexpr int64_t kBlock = int64_t{1} << 20;
+    for (int64_t first = 0; first < n; first += kBlock) {
+      const int64_t last = std::min(n, first + kBlock);
+      int32_t count = 0;
+      for (int64_t i = first; i < last; ++i) {
+        constexpr uint32_t kExponent = 0x7f800000;
+        infinite |= (std::bit_cast<uint32_t>(row[i]) & kExponent) == kExponent;
+        count += row[i] > limit;
+      }
+      greater += count;
     }
-    return finite && greater < k;
+    return infinite == 0 && greater < k;
   }
 
   int64_t k_ = 0;
