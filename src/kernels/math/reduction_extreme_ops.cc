@@ -23,7 +23,9 @@ struct MaximumOf {
   }
   template <typename A>
   static A Combine(A a, A b) {
-    return a >= b || a != a ? a : b;
+    // Two choices: loops of combined conditions do not become vectors.
+    const A best = a >= b ? a : b;
+    return a != a ? a : best;
   }
 };
 struct MinimumOf : MaximumOf {
@@ -36,7 +38,9 @@ struct MinimumOf : MaximumOf {
   }
   template <typename A>
   static A Combine(A a, A b) {
-    return a <= b || a != a ? a : b;
+    // Two choices: loops of combined conditions do not become vectors.
+    const A best = a <= b ? a : b;
+    return a != a ? a : best;
   }
 };
 struct AllOf : MaximumOf {
