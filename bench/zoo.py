@@ -227,6 +227,16 @@ def super_resolution():
     return keras_net(keras.Model(image, x), feed("input", None, 96, 96, 3))
 
 
+def generator():
+    """Numbers to pictures by transposed convolutions, as generative networks and decoders have them."""
+    x = code = keras.Input((100,))
+    x = layers.Reshape((7, 7, 128))(layers.Dense(7 * 7 * 128, activation="relu")(x))
+    for c in (128, 64):
+        x = normed(x, c, 5, 2, conv=layers.Conv2DTranspose)
+    x = layers.Conv2DTranspose(3, 5, strides=2, padding="same", activation="tanh")(x)
+    return keras_net(keras.Model(code, x), feed("input", None, 100))
+
+
 # Networks of plain ops, as TensorFlow 1.x models have them.
 
 def dense(x, n, gain=1.0):
@@ -397,6 +407,7 @@ NETS = {
     "ssd": ssd,
     "deeplab": deeplab,
     "super_resolution": super_resolution,
+    "generator": generator,
     "mobilenet_fake_quant": mobilenet_fake_quant,
     "mobilenet_quantized": mobilenet_quantized,
     "encoder_einsum": encoder_einsum,

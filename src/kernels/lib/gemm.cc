@@ -4,6 +4,7 @@
 //   few rows of A    one pass over B at the speed of memory: streaming_gemm.h
 //                    (and, through the transposed problem, one column of B);
 //                    prefetching_gemm.h for some more rows
+//   a column, k <= 4 a loop over rows of A, which are read as one run
 //   tall k           k is split and the partial products are added in order,
 //                    where C is too small to keep several threads busy
 //   half, bfloat16   blocks of A and B are widened to float on the stack
@@ -187,10 +188,60 @@ GemmArgs<T> ColumnAsRow(const GemmArgs<T>& g) {
   return t;
 }
 
-enum class FloatWay { kStreaming, kStreamingColumn, kPrefetching, kBlocks };
+// A column of sums of kDepth products, as colours become grey.
+template <typename T, int kDepth>
+void ShortSums(ThreadPool* pool, const GemmArgs<T>& g) {
+  constexpr int64_t kRows = 16384;
+  For(pool, CeilDiv(g.m, kRows), [&](int64_t block) {
+    RunSimd([&] {
+      T b[kDepth];
+      for (int p = 0; p < kDepth; ++p) b[p] = *AtB(g, p, 0);
+      const int64_t first = block * kRows;
+      const int64_t rows = std::min(kRows, g.m - first);
+      const T* const a = g.a + first * kDepth;
+      T* const c = g.c + first;
+      const bool accumulate = g.accumulate;
+#pragma GCC ivdep
+      for (int64_t i = 0; i < rows; ++i) {
+        T sum = a[i * kDepth] * b[0];
+        for (int p = 1; p < kDepth; ++p) sum += a[i * kDepth + p] * b[p];
+        c[i] = accumulate ? c[i] + sum : sum;
+      }
+    });
+  });
+}
+
+template <typename T>
+bool IsShortColumn(const GemmArgs<T>& g) {
+  return g.n == 1 && g.ldc == 1 && !g.transpose_a && g.lda == g.k && g.k >= 1 &&
+         g.k <= 4;
+}
+
+template <typename T>
+void ShortColumn(ThreadPool* pool, const GemmArgs<T>& g) {
+  switch (g.k) {
+    case 1:
+      return ShortSums<T, 1>(pool, g);
+    case 2:
+      return ShortSums<T, 2>(pool, g);
+    case 3:
+      return ShortSums<T, 3>(pool, g);
+    default:
+      return ShortSums<T, 4>(pool, g);
+  }
+}
+
+enum class FloatWay {
+  kShortColumn,
+  kStreaming,
+  kStreamingColumn,
+  kPrefetching,
+  kBlocks
+};
 
 template <typename T>
 FloatWay WayOf(const GemmArgs<T>& g) {
+  if (IsShortColumn(g)) return FloatWay::kShortColumn;
   if (PrefersStreamingGemm(g)) return FloatWay::kStreaming;
   if (g.n == 1 && g.ldc == 1) return FloatWay::kStreamingColumn;
   if constexpr (std::is_same_v<T, float>) {
@@ -202,6 +253,8 @@ FloatWay WayOf(const GemmArgs<T>& g) {
 template <typename T>
 void FloatGemm(ThreadPool* pool, const GemmArgs<T>& g) {
   switch (WayOf(g)) {
+    case FloatWay::kShortColumn:
+      return ShortColumn(pool, g);
     case FloatWay::kStreaming:
       return StreamingGemm(pool, g);
     case FloatWay::kStreamingColumn:
@@ -221,6 +274,7 @@ int64_t FloatHeapBytes(const GemmArgs<T>& g) {
       return StreamingGemmHeapBytes(g);
     case FloatWay::kStreamingColumn:
       return StreamingGemmHeapBytes(ColumnAsRow(g));
+    case FloatWay::kShortColumn:
     case FloatWay::kPrefetching:
       return 0;
     case FloatWay::kBlocks:

@@ -114,6 +114,40 @@ TEST(Gemm, AgreesWithTheDefinition) {
   CheckAll<complex128>();
 }
 
+template <typename T>
+void CheckShortColumns() {
+  constexpr int64_t kRows = 40001;
+  ThreadPool pool(4);
+  for (int64_t k = 1; k <= 4; ++k) {
+    std::mt19937 random(k);
+    std::vector<T> a(kRows * k), b(k * 3), c(kRows, T(2));
+    for (T& v : a) v = Value<T>(&random);
+    for (T& v : b) v = Value<T>(&random);
+    for (const bool accumulate : {false, true}) {
+      std::vector<T> want(kRows), got = c;
+      for (int64_t i = 0; i < kRows; ++i) {
+        want[i] = accumulate ? c[i] : T(0);
+        for (int64_t p = 0; p < k; ++p) want[i] += a[i * k + p] * b[p * 3];
+      }
+      GemmArgs<T> g = {.m = kRows, .n = 1, .k = k};
+      g.a = a.data();
+      g.b = b.data();
+      g.c = got.data();
+      g.lda = k;
+      g.ldb = 3;
+      g.ldc = 1;
+      g.accumulate = accumulate;
+      Gemm(&pool, g);
+      EXPECT_TRUE(got == want) << k << " products";
+    }
+  }
+}
+
+TEST(Gemm, ColumnsOfShortSumsAgreeWithTheDefinition) {
+  CheckShortColumns<float>();
+  CheckShortColumns<double>();
+}
+
 // Few rows over a B beyond the caches, and over a transposed B:
 // streaming_gemm.h.
 TEST(Gemm, StreamedProductsAgreeWithTheDefinition) {
