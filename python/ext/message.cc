@@ -5,7 +5,6 @@
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/tokenizer.h>
 #include <google/protobuf/text_format.h>
-#include <google/protobuf/util/message_differencer.h>
 #include <nanobind/stl/string.h>
 
 #include <memory>
@@ -14,6 +13,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/strip.h"
+#include "framework/op/message_util.h"
 #include "graph/graph_def_reader.h"
 #include "headrace/config.pb.h"
 #include "message_fields.h"
@@ -425,8 +425,7 @@ void RegisterMessages(nb::module_& m) {
             const Message* other = AsMessage(o);
             return other != nullptr &&
                    other->GetDescriptor() == self.place->type() &&
-                   google::protobuf::util::MessageDifferencer::Equals(
-                       self.place->get(), *other);
+                   MessagesEqual(self.place->get(), *other);
           },
           nb::arg("other").none())
       .def("__hash__",

@@ -1,6 +1,7 @@
 """What `cmake --install` puts into a folder is enough to build and run programs
 and libraries of ops: tests/package and the examples of custom ops."""
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -76,3 +77,23 @@ def test_a_library_of_ops_in_cpp(installed, tmp_path):
         with tf.Session() as session:
             print(session.run([y, tf.gradients(y, x)[0]])[1].tolist())
         """, folder / "cube.so") == "[12.0, 27.0]\n"
+
+
+def protobuf_classes(file, option):
+    """The classes of protobuf of which `file` has or wants functions."""
+    names = call("nm", "-DC", option, file)
+    return set(re.findall(r"\b\w+::protobuf::((?:\w+::)+)\w+", names))
+
+
+@pytest.mark.skipif(shutil.which("nm") is None, reason="no nm")
+def test_extension_wants_of_protobuf_what_the_library_uses():
+    """In a package libheadrace.so has protobuf inside, but only what it uses
+    itself; the extension takes it from there."""
+    extension, = (BUILD / "lib").glob("_headrace*.so")
+    used = protobuf_classes(BUILD / "lib" / "libheadrace.so", "--undefined-only")
+    wanted = protobuf_classes(extension, "--undefined-only")
+    assert "TextFormat::Parser::" in wanted
+    # What every message with descriptors, and text, brings along.
+    core = ("Descriptor", "EnumDescriptor", "FieldDescriptor", "Message", "Reflection", "TextFormat",
+            "io::CodedInputStream")
+    assert not {name for name in wanted - used if not name.startswith(core)}

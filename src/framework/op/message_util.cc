@@ -6,6 +6,7 @@
 #ifndef HEADRACE_LITE_MESSAGES
 #include <google/protobuf/io/tokenizer.h>
 #include <google/protobuf/text_format.h>
+#include <google/protobuf/util/message_differencer.h>
 #endif
 
 #include "absl/strings/str_replace.h"
@@ -21,6 +22,10 @@ Status MessageFromText(absl::string_view text, AnyMessage* out) {
 }
 
 std::string MessageToText(const AnyMessage& message) { return std::string(); }
+
+bool MessagesEqual(const AnyMessage& a, const AnyMessage& b) {
+  return DeterministicBytes(a) == DeterministicBytes(b);
+}
 
 #else
 
@@ -60,6 +65,10 @@ Status MessageFromText(absl::string_view text, AnyMessage* out) {
 
 std::string MessageToText(const AnyMessage& message) {
   return message.DebugString();
+}
+
+bool MessagesEqual(const AnyMessage& a, const AnyMessage& b) {
+  return google::protobuf::util::MessageDifferencer::Equals(a, b);
 }
 
 #endif

@@ -47,8 +47,10 @@ TEST(MessageUtilTest, TheOrderOfAMapIsNoDifference) {
     (*b.mutable_ret())[StrCat("r", 39 - i)] = "x";
   }
   EXPECT_EQ(DeterministicBytes(a), DeterministicBytes(b));
+  EXPECT_TRUE(MessagesEqual(a, b));
   (*b.mutable_ret())["r7"] = "y";
   EXPECT_NE(DeterministicBytes(a), DeterministicBytes(b));
+  EXPECT_FALSE(MessagesEqual(a, b));
 }
 
 }  // namespace
