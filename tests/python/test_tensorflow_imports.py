@@ -68,6 +68,9 @@ from tensorflow.python.ops.rnn_cell import *; GRUCell
 from tensorflow.contrib.data.python.ops.batching import *; import tensorflow.contrib.data.python.ops.batching as b; assert "with_shape" not in dir(b)
 import tensorflow as tf; from tensorflow.python.ops import op_selector as s; x = tf.constant(1.); y = -x; z = y + 1; assert set(s.get_backward_walk_ops([z], inclusive=False, stop_at_ts=[x])) == {y.op, z.op.inputs[1].op} and x.op in s.get_backward_walk_ops(z.op) and s.get_backward_walk_ops([z], within_ops=[y, z]) == [z.op, y.op]
 from tensorflow.python.training.monitored_session import _HookedSession
+from tensorflow.python.ops.linalg import linear_operator_test_util as u; u.SquareLinearOperatorDerivedClassTest, u.add_tests, u.random_tril_matrix
+from tensorflow.python.data.experimental.ops import batching, grouping, interleave_ops, readers; batching.map_and_batch, grouping.group_by_window, interleave_ops.parallel_interleave, readers.make_csv_dataset_v1
+from tensorflow.python.eager import def_function; def_function.function
 import tensorflow as tf; from tensorflow.python.ops.rnn_cell_impl import _concat; assert tf.contrib.util.constant_value(_concat(3, tf.TensorShape([4]))).tolist() == [3, 4]
 from tensorflow.python.ops import rnn_cell_impl as r; assert r._concat([2, None], 3, static=True) == [2, None, 3]; r.assert_like_rnncell("c", r.GRUCell(2))
 from tensorflow.python.keras import backend as K; assert not K.is_keras_tensor(K.constant(1.)) and K.is_placeholder(K.placeholder((2,)))

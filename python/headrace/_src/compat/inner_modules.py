@@ -567,6 +567,14 @@ NAMES = {
     "python.ops.linalg.linear_operator_addition": {
         "compat.operator_sums": "add_operators",
     },
+    "python.ops.linalg.linear_operator_test_util": {
+        "compat.operator_test_case": """
+            CheckTapeSafeSkipOptions LinearOperatorDerivedClassTest
+            NonSquareLinearOperatorDerivedClassTest OperatorShapesInfo
+            SquareLinearOperatorDerivedClassTest add_tests random_normal
+            random_normal_correlated_columns random_positive_definite_matrix
+            random_sign_uniform random_tril_matrix random_uniform""",
+    },
     "python.ops.linalg.linear_operator_util": {
         "compat.operator_utils": """
             assert_no_entries_with_modulus_zero assert_zero_imag_part
