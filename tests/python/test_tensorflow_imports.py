@@ -70,7 +70,18 @@ import tensorflow as tf; from tensorflow.python.ops import op_selector as s; x =
 from tensorflow.python.training.monitored_session import _HookedSession
 from tensorflow.python.ops.linalg import linear_operator_test_util as u; u.SquareLinearOperatorDerivedClassTest, u.add_tests, u.random_tril_matrix
 from tensorflow.python.data.experimental.ops import batching, grouping, interleave_ops, readers; batching.map_and_batch, grouping.group_by_window, interleave_ops.parallel_interleave, readers.make_csv_dataset_v1
-from tensorflow.python.eager import def_function; def_function.function
+from tensorflow.python.eager import def_function, test; def_function.function, test.main
+from tensorflow.python.platform import test; test.mock.patch.object, test.TestCase
+from tensorflow.python.ops import ctc_ops as c; import tensorflow as tf; s = tf.Session().run(c.dense_labels_to_sparse([[1, 2], [3, 0]], [2, 1])); assert s.indices.tolist() == [[0, 0], [0, 1], [1, 0]] and s.values.tolist() == [1, 2, 3]; c.ctc_loss_dense
+from tensorflow.python.ops import gradients_impl as g, gradients_util as u; import tensorflow as tf; x = tf.constant([1., 2.]); assert tf.Session().run(g._hessian_vector_product(tf.reduce_sum(x ** 3), [x], [tf.constant([1., 3.])]))[0].tolist() == [6., 36.] and u.IsTrainable(x) and not u.IsTrainable(tf.int32)
+from tensorflow.python.ops import math_ops as m; import tensorflow as tf; s = m._as_indexed_slices(tf.constant([[1.], [2.]])); assert tf.Session().run(s).indices.tolist() == [0, 1] and m._as_indexed_slices(s) is s
+from tensorflow.python.ops import math_ops as m; import tensorflow as tf; one, two = m._as_indexed_slices_list([tf.constant([1.]), tf.IndexedSlices([[1.]], tf.constant([0], tf.int64))]); assert one.indices.dtype == two.indices.dtype == tf.int64
+from tensorflow.python.framework import ops; import tensorflow as tf; assert ops.get_gradient_function(tf.py_func(abs, [1.], tf.float32).op) is None
+from tensorflow.python.ops import array_ops as a; import tensorflow as tf; assert a.shape_internal(tf.zeros([2]), optimize=False).op.type == "Shape" and a.shape_internal(tf.zeros([2])).op.type == "Const"
+from tensorflow.python.ops import resource_variable_ops as r; v = r.ResourceVariable(1.); assert isinstance(v.assign_add(1.), r._UnreadVariable)
+from tensorflow.python.ops import lookup_ops; lookup_ops.InitializableLookupTableBaseV1
+from tensorflow.python.framework import test_combinations as c; assert len(c.times(c.combine(a=[1, 2]), c.combine(b=3))) == 2
+from tensorflow.python.ops import init_ops as i; assert i.ConvolutionOrthogonal2D is i.convolutional_orthogonal_2d
 import tensorflow as tf; from tensorflow.python.ops.rnn_cell_impl import _concat; assert tf.contrib.util.constant_value(_concat(3, tf.TensorShape([4]))).tolist() == [3, 4]
 from tensorflow.python.ops import rnn_cell_impl as r; assert r._concat([2, None], 3, static=True) == [2, None, 3]; r.assert_like_rnncell("c", r.GRUCell(2))
 from tensorflow.python.keras import backend as K; assert not K.is_keras_tensor(K.constant(1.)) and K.is_placeholder(K.placeholder((2,)))

@@ -43,6 +43,11 @@ _NEW_COLUMNS = {
 }
 
 NAMES = {
+    "contrib.distributions.python.ops.test_util": {
+        "compat.distribution_checks": """
+            DiscreteScalarDistributionTestHelpers
+            VectorDistributionTestHelpers""",
+    },
     "contrib.opt.python.training.matrix_functions": {
         "training.shampoo": "matrix_inverse_pth_root matrix_square_root",
     },
@@ -206,6 +211,9 @@ NAMES = {
     "python.eager.monitoring": {
         "compat.estimator_parts": "BoolGauge",
     },
+    "python.eager.test": {
+        "testing.test_case": "main",
+    },
     "python.feature_column.dense_features": {
         "feature_column.feature_layers": "DenseFeatures",
     },
@@ -242,6 +250,9 @@ NAMES = {
         **_NEW_COLUMNS,
     },
     "python.framework.combinations": {
+        "compat.combinations": "NamedObject combine generate times",
+    },
+    "python.framework.test_combinations": {
         "compat.combinations": "NamedObject combine generate times",
     },
     "python.framework.common_shapes": {
@@ -523,7 +534,23 @@ NAMES = {
     "python.ops.gradient_checker_v2": {
         "compat.gradient_checker": "compute_gradient max_error",
     },
+    "python.ops.distributions.bijector_test_util": {
+        "compat.bijector_checks": """
+            assert_bijective_and_finite assert_finite assert_scalar_congruency
+            assert_strictly_decreasing assert_strictly_increasing
+            assert_strictly_monotonic""",
+    },
+    "python.ops.gradients": {
+        "compat.gradient_tools": """
+            _hessian_vector_product=hessian_vector_product""",
+    },
+    "python.ops.gradients_util": {
+        "compat.gradient_tools": "IsTrainable=is_trainable",
+        "training.gradients": "_AsList=_as_list",
+    },
     "python.ops.gradients_impl": {
+        "compat.gradient_tools": """
+            _hessian_vector_product=hessian_vector_product""",
         "compat.graphs": "gradients_v2",
         "compat.second_forms": "HessiansV2",
     },
@@ -533,6 +560,9 @@ NAMES = {
             resize_image_with_pad_v2 resize_images_v2
             sample_distorted_bounding_box_v2""",
         "image.boxes": "extract_glimpse_v2=extract_glimpse",
+    },
+    "python.ops.ctc_ops": {
+        "nn.ctc_ops": "ctc_loss_dense dense_labels_to_sparse",
     },
     "python.ops.init_ops": {
         "variables.initializers": "Initializer",
@@ -650,12 +680,16 @@ NAMES = {
             index_table_from_file index_to_string_table_from_file""",
         "flow.lookup_ops": """
             DenseHashTable InitializableLookupTableBase=StaticHashTable
+            InitializableLookupTableBaseV1=StaticHashTable
             KeyValueTensorInitializer LookupInterface=Table StaticHashTable
             StaticHashTableV1=StaticHashTable StaticVocabularyTable
             StaticVocabularyTableV1=StaticVocabularyTable TextFileIndex
             TextFileInitializer""",
     },
     "python.ops.math_ops": {
+        "compat.gradient_tools": """
+            _as_indexed_slices=as_indexed_slices
+            _as_indexed_slices_list=as_indexed_slices_list""",
         "compat.second_forms": """
             argmax_v2 argmin_v2 count_nonzero_v2 scalar_mul_v2
             sparse_segment_mean_v2 sparse_segment_sqrt_n_v2
@@ -747,7 +781,8 @@ NAMES = {
             parameterized_truncated_normal random_poisson_v2""",
     },
     "python.ops.resource_variable_ops": {
-        "variables.resource_variables": "ResourceVariable",
+        "variables.resource_variables": """
+            ResourceVariable _UnreadVariable=_WrittenVariable""",
         "compat.estimator_parts": """
             _from_proto_fn=variable_from_proto _to_proto_fn=variable_to_proto""",
         "compat.graphs": "is_resource_variable",
@@ -806,6 +841,9 @@ NAMES = {
     },
     "python.platform.benchmark": {
         "testing.benchmark": "TensorFlowBenchmark=Benchmark",
+    },
+    "python.platform.test": {
+        "testing.mocks": "mock",
     },
     "python.platform.googletest": {
         "testing.mocks": "StubOutForTesting",
