@@ -411,7 +411,7 @@ NAMES = {
             get_variables_to_restore global_variable local_variable
             model_variable variable""",
         "control.check_ops": "assert_same_float_dtype assert_scalar",
-        "control.control_flow": "smart_cond",
+        "control.control_flow": "smart_case smart_cond smart_constant_value",
         "framework.tensor": "is_tensor",
         "math.math_special": "argsort sort",
         "ops.sparse_tensor": "convert_to_tensor_or_sparse_tensor",

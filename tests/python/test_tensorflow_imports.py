@@ -80,6 +80,12 @@ from tensorflow.python.framework import ops; import tensorflow as tf; assert ops
 from tensorflow.python.ops import array_ops as a; import tensorflow as tf; assert a.shape_internal(tf.zeros([2]), optimize=False).op.type == "Shape" and a.shape_internal(tf.zeros([2])).op.type == "Const"
 from tensorflow.python.ops import resource_variable_ops as r; v = r.ResourceVariable(1.); assert isinstance(v.assign_add(1.), r._UnreadVariable)
 from tensorflow.python.ops import lookup_ops; lookup_ops.InitializableLookupTableBaseV1
+from tensorflow.python.training import distribution_strategy_context as d; assert not d.has_strategy()
+from tensorflow.python.framework import errors as e, errors_impl as i; assert e.OperatorNotAllowedInGraphError is i.OperatorNotAllowedInGraphError
+from tensorflow.python.framework import device_spec as d; assert d.DeviceSpecV2.from_string("/cpu:1").replace(device_index=2).to_string() == "/device:CPU:2"
+from tensorflow.python.framework import ops; import tensorflow as tf; s = tf.IndexedSlices([1.], [0]); a, b, c = ops.convert_n_to_tensor_or_indexed_slices([1, None, s]); assert a.dtype == tf.int32 and b is None and c is s and ops._USE_C_API
+from tensorflow.python.framework import ops; import tensorflow as tf; s = tf.SparseTensor([[0]], [1.], [1]); assert ops.convert_to_tensor_or_composite(s) is s and ops.convert_to_tensor_or_composite(1).dtype == tf.int32
+from tensorflow.python.ops import data_flow_ops as d; assert d._shape_common([1, 3], [2, 3]).as_list() == [None, 3] and d._shape_common([1], [1, 2]).ndims is None
 from tensorflow.python.framework import test_combinations as c; assert len(c.times(c.combine(a=[1, 2]), c.combine(b=3))) == 2
 from tensorflow.python.ops import init_ops as i; assert i.ConvolutionOrthogonal2D is i.convolutional_orthogonal_2d
 import tensorflow as tf; from tensorflow.python.ops.rnn_cell_impl import _concat; assert tf.contrib.util.constant_value(_concat(3, tf.TensorShape([4]))).tolist() == [3, 4]

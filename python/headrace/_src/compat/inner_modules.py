@@ -282,6 +282,12 @@ NAMES = {
             quint8_ref resource_ref string_ref uint16_ref uint32_ref uint64_ref
             uint8_ref variant_ref""",
     },
+    "python.framework.device_spec": {
+        "compat.second_variables": "DeviceSpecV2",
+    },
+    "python.framework.errors": {
+        "framework.operation": "OperatorNotAllowedInGraphError",
+    },
     "python.framework.errors_impl": {
         "compat.clients": "_make_specific_exception=make_specific_exception",
         "framework.operation": "OperatorNotAllowedInGraphError",
@@ -319,6 +325,13 @@ NAMES = {
         "compat.op_registry": "get_registered_ops register_op_list",
     },
     "python.framework.ops": {
+        "compat.constants": """
+            _USE_C_API=MADE_BY_THE_CORE _USE_C_SHAPES=MADE_BY_THE_CORE""",
+        "compat.conversions": """
+            convert_n_to_tensor_or_composite
+            convert_n_to_tensor_or_indexed_slices convert_to_tensor_or_composite
+            internal_convert_n_to_tensor_or_indexed_slices
+            internal_convert_to_tensor_or_indexed_slices""",
         "compat.execution": """
             EagerTensor executing_eagerly_outside_functions
             NullContextmanager""",
@@ -513,6 +526,7 @@ NAMES = {
             broadcast_recv_v2 broadcast_send broadcast_send_v2""",
     },
     "python.ops.data_flow_ops": {
+        "compat.conversions": "_shape_common=common_shape",
         "flow.barriers": "Barrier",
         "flow.staging_areas": "MapStagingArea StagingArea",
     },
@@ -1135,6 +1149,8 @@ SAME = {
         "contrib.feature_column",
     "contrib.eager.python.tfe": "contrib.eager",
     "contrib.framework.nest": "python.util.nest",
+    "python.training.distribution_strategy_context":
+        "python.distribute.distribution_strategy_context",
     "contrib.slim.nets.alexnet": "contrib.slim.python.slim.nets.alexnet",
     "contrib.slim.nets.inception": "contrib.slim.python.slim.nets.inception",
     "contrib.slim.nets.overfeat": "contrib.slim.python.slim.nets.overfeat",
