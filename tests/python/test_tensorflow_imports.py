@@ -80,6 +80,8 @@ from tensorflow.python.framework import ops; import tensorflow as tf; assert ops
 from tensorflow.python.ops import array_ops as a; import tensorflow as tf; assert a.shape_internal(tf.zeros([2]), optimize=False).op.type == "Shape" and a.shape_internal(tf.zeros([2])).op.type == "Const"
 from tensorflow.python.ops import resource_variable_ops as r; v = r.ResourceVariable(1.); assert isinstance(v.assign_add(1.), r._UnreadVariable)
 from tensorflow.python.ops import lookup_ops; lookup_ops.InitializableLookupTableBaseV1
+from tensorflow.python.ops import variable_scope as v; s = v._get_default_variable_store(); assert s.get_variable("v", [1]) is s.get_variable("v", [1], reuse=True) and list(s._vars) == ["v"]
+from tensorflow.python.ops import nn_impl as n, rnn_cell_impl as r; n._compute_sampled_logits, n._sum_rows; assert r.ASSERT_LIKE_RNNCELL_ERROR_REGEXP == "is not an RNNCell"
 from tensorflow.python.training import distribution_strategy_context as d; assert not d.has_strategy()
 from tensorflow.python.framework import errors as e, errors_impl as i; assert e.OperatorNotAllowedInGraphError is i.OperatorNotAllowedInGraphError
 from tensorflow.python.framework import device_spec as d; assert d.DeviceSpecV2.from_string("/cpu:1").replace(device_index=2).to_string() == "/device:CPU:2"

@@ -729,6 +729,8 @@ NAMES = {
         "metrics.streaming": "metric_variable",
     },
     "python.ops.nn_impl": {
+        "nn.candidate_sampling": """
+            _compute_sampled_logits=_logits_and_labels _sum_rows""",
         "compat.second_networks": """
             batch_norm_with_global_normalization_v2 depthwise_conv2d_v2
             l2_normalize_v2 moments_v2 nce_loss_v2 sampled_softmax_loss_v2
@@ -808,8 +810,8 @@ NAMES = {
     },
     "python.ops.rnn_cell_impl": {
         "compat.linear": """
-            _BIAS_VARIABLE_NAME _WEIGHTS_VARIABLE_NAME _concat=concat
-            assert_like_rnncell""",
+            ASSERT_LIKE_RNNCELL_ERROR_REGEXP _BIAS_VARIABLE_NAME
+            _WEIGHTS_VARIABLE_NAME _concat=concat assert_like_rnncell""",
         "rnn.cells": "_zero_state_tensors=zero_tensors",
     },
     "python.ops.script_ops": {
@@ -842,7 +844,10 @@ NAMES = {
         "variables.template": "Template",
     },
     "python.ops.variable_scope": {
-        "variables.scopes": "_pure_variable_scope=pure_variable_scope",
+        "variables.scopes": """
+            _get_default_variable_store=_store
+            _pure_variable_scope=pure_variable_scope""",
+        "variables.store": "_VariableStore=VariableStore",
         "variables.base": "variable_creator_scope",
     },
     "python.ops.variables": {
