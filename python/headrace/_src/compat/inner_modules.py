@@ -457,8 +457,8 @@ NAMES = {
         "framework.tensor": "constant_value",
         "compat.layer_sizes": """
             conv_input_length conv_output_length convert_data_format
-            deconv_output_length normalize_data_format normalize_padding
-            normalize_tuple""",
+            deconv_output_length get_reachable_from_inputs normalize_data_format
+            normalize_padding normalize_tuple object_list_uid static_shape""",
     },
     "python.lib.io.file_io": {
         "compat.files": """
@@ -540,7 +540,7 @@ NAMES = {
             safe_embedding_lookup_sparse_v2""",
     },
     "python.ops.functional_ops": {
-        "compat.calls": "For Gradient If While remote_call",
+        "compat.calls": "For Gradient If While partitioned_call remote_call",
     },
     "python.ops.gradient_checker": {
         "testing.gradient_checker": "compute_gradient compute_gradient_error",
@@ -574,6 +574,16 @@ NAMES = {
             resize_image_with_pad_v2 resize_images_v2
             sample_distorted_bounding_box_v2""",
         "image.boxes": "extract_glimpse_v2=extract_glimpse",
+    },
+    "python.ops.cond_v2": {
+        "compat.second_control_flow": "cond_v2",
+    },
+    "python.ops.while_v2": {
+        "compat.second_control_flow": "while_loop",
+    },
+    "python.summary.plugin_asset": {
+        "compat.plugin_asset": """
+            PluginAsset get_all_plugin_assets get_plugin_asset""",
     },
     "python.ops.ctc_ops": {
         "nn.ctc_ops": "ctc_loss_dense dense_labels_to_sparse",
