@@ -157,10 +157,23 @@ NAMES = {
     "python.client.timeline": {
         "compat.clients": "Timeline",
     },
+    "python.data.experimental.ops.counter": {
+        "data.experimental": "CounterV2=Counter",
+    },
+    "python.data.experimental.ops.interleave_ops": {
+        "data.experimental": """
+            choose_from_datasets_v2=choose_from_datasets
+            sample_from_datasets_v2=sample_from_datasets""",
+    },
+    "python.data.experimental.ops.random_ops": {
+        "data.experimental": "RandomDatasetV2=RandomDataset",
+    },
     "python.data.experimental.ops.readers": {
-        "data.files": "CsvDataset",
+        "data.files": "CsvDataset CsvDatasetV2=CsvDataset",
         "data.reading": """
-            SqlDataset make_batched_features_dataset make_csv_dataset
+            SqlDataset SqlDatasetV2=SqlDataset make_batched_features_dataset
+            make_batched_features_dataset_v2=make_batched_features_dataset
+            make_csv_dataset make_csv_dataset_v2=make_csv_dataset
             make_tf_record_dataset""",
     },
     "python.data.kernel_tests.test_base": {
@@ -168,11 +181,31 @@ NAMES = {
             DatasetTestBase default_test_combinations""",
     },
     "python.data.ops.dataset_ops": {
-        "data.datasets": "DatasetV2=Dataset",
+        "data.datasets": "DatasetV1Adapter=Dataset DatasetV2=Dataset",
     },
-    "python.data.util.nest": _NEST,
+    "python.data.ops.iterator_ops": {
+        "compat.data_parts": "GET_NEXT_CALL_WARNING_THRESHOLD",
+        "data.iterators": "IteratorV2=Iterator",
+    },
+    "python.data.ops.readers": {
+        "data.files": """
+            FixedLengthRecordDatasetV2=FixedLengthRecordDataset
+            TFRecordDatasetV2=TFRecordDataset
+            TextLineDatasetV2=TextLineDataset""",
+    },
+    "python.data.experimental.ops.cardinality": {
+        "compat.data_parts": "INFINITE UNKNOWN",
+    },
+    "python.data.util.convert": {
+        "compat.data_parts": "optional_param_to_tensor partial_shape_to_tensor",
+    },
+    "python.data.util.nest": {
+        "compat.data_nest": """
+            assert_same_structure assert_shallow_structure flatten flatten_up_to
+            is_sequence map_structure map_structure_up_to pack_sequence_as""",
+    },
     "python.data.util.random_seed": {
-        "ops.random_ops": "get_seed",
+        "compat.data_parts": "get_seed",
     },
     "python.distribute.cluster_resolver.tpu_cluster_resolver": {
         "compat.tpu": "TPUClusterResolver=NoTpu is_running_in_gce",
