@@ -80,6 +80,8 @@ from tensorflow.python.framework import ops; import tensorflow as tf; assert ops
 from tensorflow.python.ops import array_ops as a; import tensorflow as tf; assert a.shape_internal(tf.zeros([2]), optimize=False).op.type == "Shape" and a.shape_internal(tf.zeros([2])).op.type == "Const"
 from tensorflow.python.ops import resource_variable_ops as r; v = r.ResourceVariable(1.); assert isinstance(v.assign_add(1.), r._UnreadVariable)
 from tensorflow.python.ops import lookup_ops; lookup_ops.InitializableLookupTableBaseV1
+from tensorflow.python.platform import test, googletest; test.assert_equal_graph_def, googletest.unittest.expectedFailure
+from tensorflow.python.eager import context as c; assert (c.GRAPH_MODE, c.EAGER_MODE) == (0, 1)
 from tensorflow.python.data.util import nest as n; assert n.flatten({"b": 1, "a": (2, [3, 4])}) == [2, [3, 4], 1] and n.is_sequence((1,)) and not n.is_sequence([1]) and n.pack_sequence_as((1, {"a": 2}), [5, 6]) == (5, {"a": 6})
 from tensorflow.python.data.util import nest as n; assert n.map_structure(lambda x, y: (x, y), (1, [2]), (3, [4])) == ((1, 3), ([2], [4])) and n.flatten_up_to((1, 2), (1, (2, 3))) == [1, (2, 3)] and n.map_structure_up_to((1,), lambda x: x + x, ((1, 2),)) == ((1, 2, 1, 2),)
 from tensorflow.python.data.util import convert as c; import tensorflow as tf; assert [v.tolist() for v in tf.Session().run([c.partial_shape_to_tensor(s) for s in ([1, None], tf.TensorShape([2]), (3, -1), [], 4)])] == [[1, -1], [2], [3, -1], [], [4]] and c.optional_param_to_tensor("a", None, 3).op.name == "a"
@@ -523,6 +525,9 @@ def test_files(tmp_path):
     assert files.read_file_to_string(path, True) == b"a\xc3\xa4"
     files.write_string_to_file(path + "2", "a\u00e4")
     assert files.filecmp(path, path + "2")
+    files.write_string_to_file(path + "3", "abc")
+    assert {files.file_crc32(path + "3", n) for n in (1, 2, 100)} == {"0x352441c2"}
+    os.remove(path + "3")
     with pytest.raises(tf.errors.AlreadyExistsError):
         files.atomic_write_string_to_file(path, "b", overwrite=False)
     assert sorted(os.listdir(tmp_path)) == ["f", "f2"]

@@ -237,8 +237,8 @@ NAMES = {
     },
     "python.eager.context": {
         "compat.execution": """
-            context eager_mode executing_eagerly graph_mode in_eager_mode
-            in_graph_mode num_gpus""",
+            EAGER_MODE GRAPH_MODE context eager_mode executing_eagerly
+            graph_mode in_eager_mode in_graph_mode num_gpus""",
         "framework.graph": "device",
     },
     "python.eager.monitoring": {
@@ -495,8 +495,8 @@ NAMES = {
     },
     "python.lib.io.file_io": {
         "compat.files": """
-            atomic_write_string_to_file filecmp read_file_to_string
-            write_string_to_file""",
+            atomic_write_string_to_file file_crc32 filecmp
+            read_file_to_string write_string_to_file""",
         "platform.file_io": """
             FileIO=GFile copy=Copy create_dir=MkDir delete_file=Remove
             delete_recursively=DeleteRecursively file_exists=Exists
@@ -906,12 +906,13 @@ NAMES = {
     },
     "python.platform.test": {
         "testing.mocks": "mock",
+        "testing.test_case": "assert_equal_graph_def",
     },
     "python.platform.googletest": {
         "testing.mocks": "StubOutForTesting",
         "testing.test_case": """
             GetTempDir=get_temp_dir TestCase=PlainTestCase main
-            test_src_dir_path""",
+            test_src_dir_path unittest""",
     },
     "python.pywrap_tensorflow": {
         "compat.graphs": "TF_TryEvaluateConstant_wrapper=try_evaluate_constant",
