@@ -507,3 +507,9 @@ def test_branches_that_are_known_now():
         assert [sess.run(asked, {p: v}) for v in (True, False)] == [2, 3]
         with pytest.raises(TypeError):
             framework.smart_case(3)
+
+
+def test_the_name_of_a_critical_section():
+    with tf.Graph().as_default():
+        assert tf.CriticalSection(name="s").name == "s"
+        assert tf.CriticalSection().name == "CriticalSection"

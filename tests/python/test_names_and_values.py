@@ -256,6 +256,7 @@ def test_nest_expands_composites():
 @pytest.mark.parametrize("build, message", [
     (lambda: tf.signal.hann_window(4, dtype=tf.int32), "floating point"),
     (lambda: tf.signal.overlap_and_add([1.], 1), "rank at least 2"),
+    (lambda: tf.signal.overlap_and_add([[1.]], 1.5), "must be an integer"),
     (lambda: tf.signal.dct([[1., 2.]], 4), "Only Types I, II and III"),
     (lambda: tf.signal.dct([[1., 2.]], norm="x"), "Unknown normalization"),
     (lambda: tf.signal.dct([[1., 2.]], 1, norm="ortho"), "Normalization"),

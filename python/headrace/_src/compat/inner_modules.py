@@ -581,6 +581,14 @@ NAMES = {
     "python.ops.gradient_checker_v2": {
         "compat.gradient_checker": "compute_gradient max_error",
     },
+    "python.ops.distributions.util": {
+        "compat.distribution_tools": """
+            assert_integer_form assert_symmetric dimension_size
+            get_logits_and_probs log_combinations maybe_get_static_value
+            pick_vector prefer_static_broadcast_shape prefer_static_rank
+            prefer_static_shape prefer_static_value rotate_transpose
+            same_dynamic_shape""",
+    },
     "python.ops.distributions.bijector_test_util": {
         "compat.bijector_checks": """
             assert_bijective_and_finite assert_finite assert_scalar_congruency
