@@ -38,9 +38,9 @@ PARTS = re.compile(r"""tensorflow\.(
                 |losses|metrics|nn|opt|rnn|seq2seq|slim|staging|training)
       \.python\b.*
     | contrib\.lookup\.lookup_ops)$""", re.VERBOSE)
-LEFT_OUT = re.compile(r"\.gen_\w+$|\.python\.data\.experimental|_test_util$"
-                      r"|\.standard_ops$|\.eager\.(?!context)|\.linear_operator_"
+LEFT_OUT = re.compile(r"\.gen_\w+$|_test_util$|\.standard_ops$"
                       r"|\.python\.keras\.api\b"
+                      r"|\.data\.experimental(\.ops)?$"
                       r"|tensorflow\.python\.(ops|framework|data|training)$")
 # Programs import such modules and may never use them.
 OTHERS = re.compile(r"python\.(?!keras\.api\b)(?!.*(\.gen_|_pb2$))[\w.]+$")

@@ -411,7 +411,7 @@ NAMES = {
             get_variables_to_restore global_variable local_variable
             model_variable variable""",
         "control.check_ops": "assert_same_float_dtype assert_scalar",
-        "control.control_flow": "smart_cond",
+        "control.control_flow": "smart_case smart_cond smart_constant_value",
         "framework.tensor": "is_tensor",
         "math.math_special": "argsort sort",
         "ops.sparse_tensor": "convert_to_tensor_or_sparse_tensor",
@@ -419,6 +419,11 @@ NAMES = {
             assert_global_step create_global_step get_global_step
             get_or_create_global_step""",
         "ops.type_specs": "BoundedTensorSpec TensorSpec",
+        "variables.orthogonal_kernels": """
+            convolutional_delta_orthogonal=ConvolutionDeltaOrthogonal
+            convolutional_orthogonal_1d=ConvolutionOrthogonal1D
+            convolutional_orthogonal_2d=ConvolutionOrthogonal2D
+            convolutional_orthogonal_3d=ConvolutionOrthogonal3D""",
         "training.checkpoint_ops": """
             load_and_remap_matrix_initializer load_embedding_initializer
             load_linear_multiclass_bias_initializer

@@ -226,3 +226,27 @@ def test_shapes_of_events_as_tensors(make, x, y):
         assert session.run(bijector.inverse_event_shape_tensor(shape),
                            {shape: y}).tolist() == x
         assert session.run(bijector.forward_event_shape_tensor(x)).tolist() == y
+
+
+def test_assertions_about_bijectors():
+    from headrace._src.compat import bijector_checks as checks
+    x = np.linspace(-2., 1.5, 20).astype(np.float32)
+    with tf.Graph().as_default(), tf.Session() as sess:
+        exp = tfb.Exp()
+        checks.assert_scalar_congruency(exp, -2., 1.5)
+        checks.assert_bijective_and_finite(exp, x, np.exp(x), event_ndims=0,
+                                           rtol=1e-4, atol=1e-5, sess=sess)
+
+        class Wrong(tfb.Exp):
+            def _inverse(self, y):
+                return tf.log(y) + 0.1
+        with pytest.raises(AssertionError):
+            checks.assert_bijective_and_finite(Wrong(), x, np.exp(x), 0)
+        with pytest.raises(AssertionError):
+            checks.assert_scalar_congruency(Wrong(), -2., 1.5)
+    checks.assert_strictly_monotonic(np.array([3., 2., 1.]))
+    for wrong in ([1., 1.], [1., 3., 2.]):
+        with pytest.raises(AssertionError):
+            checks.assert_strictly_monotonic(np.array(wrong))
+    with pytest.raises(AssertionError):
+        checks.assert_finite(np.array([1., np.inf]))

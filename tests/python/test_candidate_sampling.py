@@ -134,3 +134,17 @@ def test_refusals():
         with pytest.raises(tf.errors.InvalidArgumentError,
                            match=r"must be in \[0, 5\), got 5"):
             sess.run(sampler, {labels: [[5]]})
+
+
+def test_logits_without_the_expected_counts():
+    from headrace._src.nn import candidate_sampling
+
+    def logits(**options):
+        with tf.Graph().as_default(), tf.Session() as session:
+            return session.run(candidate_sampling._logits_and_labels(
+                tf.ones([4, 2]), tf.ones([4]), tf.constant([[1]], tf.int64),
+                tf.ones([1, 2]), 2, 4, sampled_values=([0, 2], [[1.]], [1., np.e]),
+                **options))
+    np.testing.assert_allclose(logits()[0], [[3., 3., 2.]], rtol=1e-6)
+    plain, labels = logits(subtract_log_q=False)
+    assert plain.tolist() == [[3., 3., 3.]] and labels.tolist() == [[1., 0., 0.]]

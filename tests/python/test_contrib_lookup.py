@@ -100,7 +100,7 @@ def test_tables_that_change(tmp_path):
     (lambda: lookup.index_table_from_file("x", key_dtype=tf.float32), TypeError,
      "Only integer and string keys"),
     (lambda: lookup.index_table_from_tensor(None), ValueError, "mapping must"),
-    (lambda: lookup.index_table_from_tensor([1]), TypeError,
+    (lambda: lookup.index_table_from_tensor([1]), ValueError,
      "Expected non-integer"),
     (lambda: lookup.IdTableWithHashBuckets(None, 0), ValueError,
      "oov_buckets must be > 0"),

@@ -483,3 +483,33 @@ def test_nodes_imported_into_a_branch_or_a_loop_belong_to_it(kind):
     wanted = step(np.float32([1, 2]))
     np.testing.assert_array_equal(
         run(out), step(wanted) if kind == "while" else wanted)
+
+
+def test_branches_that_are_known_now():
+    framework = tf.contrib.framework
+    values = [(True, True), (0, False), (np.bool_(True), True)]
+    for pred, wanted in values:
+        assert framework.smart_constant_value(pred) is wanted
+    with pytest.raises(TypeError, match="must be a Tensor, or a Python bool"):
+        framework.smart_constant_value("a")
+
+    def branch(n):
+        return lambda: tf.constant(n)
+    with tf.Graph().as_default(), tf.Session() as sess:
+        p = tf.placeholder(tf.bool, [])
+        assert framework.smart_constant_value(p) is None
+        assert framework.smart_constant_value(tf.constant(True))
+        known = framework.smart_case([(False, branch(1)), (True, branch(2))],
+                                     default=branch(3))
+        assert known.op.type == "Const" and sess.run(known) == 2
+        asked = framework.smart_case([(False, branch(1)), (p, branch(2))],
+                                     default=branch(3))
+        assert [sess.run(asked, {p: v}) for v in (True, False)] == [2, 3]
+        with pytest.raises(TypeError):
+            framework.smart_case(3)
+
+
+def test_the_name_of_a_critical_section():
+    with tf.Graph().as_default():
+        assert tf.CriticalSection(name="s").name == "s"
+        assert tf.CriticalSection().name == "CriticalSection"

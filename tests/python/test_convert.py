@@ -176,3 +176,14 @@ def test_a_model_comes_and_goes_by_pipes(tmp_path):
     assert out.is_fifo()
     again = tf.GraphDef.FromString(frozen)
     assert [n.name for n in again.node if n.op == "Placeholder"] == ["x"]
+
+
+@pytest.mark.parametrize("base_type, function, message", [
+    (1, lambda *args: args, "must be a type or a tuple of types"),
+    ((), lambda *args: args, "must be a type or a tuple of types"),
+    (float, lambda *args: args, "Python numeric types"),
+    ((np.ndarray,), lambda *args: args, "Python numeric types"),
+    (type("T", (), {}), 1, "must be callable")])
+def test_conversions_that_cannot_be_registered(base_type, function, message):
+    with pytest.raises(TypeError, match=message):
+        tf.register_tensor_conversion_function(base_type, function)

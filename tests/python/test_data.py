@@ -500,3 +500,34 @@ def test_element_spec():
         assert windows.element_spec == (
             tf.data.experimental.DatasetStructure(
                 tf.TensorSpec([], tf.int64)))
+
+
+@pytest.mark.parametrize("function, arguments, error, message", [
+    ("assert_same_structure", ((1, 2), (1,)), ValueError, "number of elements"),
+    ("assert_same_structure", ((1,), {"a": 1}), TypeError, "same sequence type"),
+    ("assert_same_structure", ({"a": 1}, {"b": 1}), ValueError, "set of keys"),
+    ("assert_same_structure", ((1, (2,)), (1, 2)), ValueError, "is a sequence"),
+    ("pack_sequence_as", ((1, 2), [1]), ValueError, "Could not pack sequence"),
+    ("pack_sequence_as", (1, [1, 2]), ValueError, "Structure is a scalar"),
+    ("pack_sequence_as", ((1,), 3), TypeError, "must be a sequence"),
+    ("map_structure", (1, (1,)), TypeError, "func must be callable"),
+    ("map_structure", (len,), ValueError, "at least one structure"),
+    ("assert_shallow_structure", ((1,), 3), TypeError, "must also be a sequence"),
+    ("assert_shallow_structure", ((1, 2), (1,)), ValueError, "sequence length"),
+    ("assert_shallow_structure", ((1,), {"a": 1}), TypeError, "sequence type"),
+    ("assert_shallow_structure", ({"a": 1}, {"b": 1}), ValueError, "same keys"),
+    ("map_structure_up_to", (1, len), ValueError, "no sequences")])
+def test_structures_of_elements_that_differ(function, arguments, error, message):
+    from headrace._src.compat import data_nest
+    with pytest.raises(error, match=message):
+        getattr(data_nest, function)(*arguments)
+
+
+@pytest.mark.parametrize("shape, error, message", [
+    (1.5, ValueError, r"but the shape was \(\)"),
+    ([[1]], ValueError, r"but the shape was \(1, 1\)"),
+    ([1.5], TypeError, "but the element type was float32")])
+def test_shapes_that_are_no_vectors_of_sizes(shape, error, message):
+    from headrace._src.compat import data_parts
+    with pytest.raises(error, match=message):
+        data_parts.partial_shape_to_tensor(shape)

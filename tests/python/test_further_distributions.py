@@ -297,3 +297,38 @@ def test_events_whose_shape_the_run_knows(name, shape):
             {x: np.ones((2, 3))})
     assert [list(a) for a in found[:4]] == [event, batch, batch + event, batch]
     assert found[4:] == [not event, not batch]
+
+
+def test_assertions_about_samples():
+    import unittest
+    from headrace._src.compat import distribution_checks as checks
+
+    class Numbers(unittest.TestCase, checks.DiscreteScalarDistributionTestHelpers):
+        assertAllClose = staticmethod(np.testing.assert_allclose)
+
+    class Vectors(unittest.TestCase, checks.VectorDistributionTestHelpers):
+        assertAllClose = staticmethod(np.testing.assert_allclose)
+
+    class Wrong(c.Poisson):
+        def _log_prob(self, x):
+            return super()._log_prob(x) - .5
+
+        def _mean(self):
+            return super()._mean() + 1.
+
+    with tf.Graph().as_default(), tf.Session() as sess:
+        numbers, vectors = Numbers(), Vectors()
+        good, wrong = c.Poisson([2., 5.]), Wrong([2., 5.])
+        numbers.run_test_sample_consistent_log_prob(sess.run, good, rtol=.15)
+        numbers.run_test_sample_consistent_mean_variance(sess.run, good, rtol=.05)
+        for test in (numbers.run_test_sample_consistent_log_prob,
+                     numbers.run_test_sample_consistent_mean_variance):
+            with pytest.raises(AssertionError):
+                test(sess.run, wrong, rtol=.15)
+        normal = c.MultivariateNormalDiag([1., -1.], [1., 2.])
+        vectors.run_test_sample_consistent_log_prob(
+            sess.run, normal, radius=2., center=np.array([1., -1.], "f"), rtol=.05)
+        vectors.run_test_sample_consistent_mean_covariance(sess.run, normal)
+        with pytest.raises(AssertionError):
+            vectors.run_test_sample_consistent_log_prob(
+                sess.run, normal, radius=-4., rtol=.05)

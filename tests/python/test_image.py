@@ -495,3 +495,15 @@ def test_images_of_a_rank_that_is_wrong_or_not_known():
         assert sess.run(tf.image.resize_image_with_pad(fed, 4, 6),
                         {fed: image[0]}).shape == (4, 6, 3)
     np.testing.assert_allclose(got, want, rtol=1e-5)
+
+
+@pytest.mark.parametrize("function", [
+    lambda x: tf.image.crop_to_bounding_box(x, 0, 0, 1, 1),
+    lambda x: tf.image.pad_to_bounding_box(x, 0, 0, 4, 4),
+    lambda x: tf.image.resize_image_with_crop_or_pad(x, 4, 4),
+    lambda x: tf.image.central_crop(x, 0.5),
+    tf.image.per_image_standardization, tf.image.flip_left_right,
+    tf.image.transpose_image, tf.image.random_flip_left_right])
+def test_an_image_without_pixels_is_refused(function):
+    with pytest.raises(ValueError, match="all dims of 'image.shape' must be > 0"):
+        function(tf.ones([0, 2, 1]))

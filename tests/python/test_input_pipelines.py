@@ -249,3 +249,23 @@ def test_queues_have_a_summary_of_how_full_they_are(make, name):
         value, = tf.Summary.FromString(session.run(found)).value
     assert found.op.name == value.tag == name
     assert value.simple_value == 0
+
+
+@pytest.mark.parametrize("name, wanted", [
+    (None, ["input_producer/RandomShuffle", "input_producer/FIFOQueueV2",
+            "input_producer/FIFOQueueV2_EnqueueMany",
+            "input_producer/FIFOQueueV2_Close",
+            "input_producer/FIFOQueueV2_Close_1"]),
+    ("ip", ["ip/RandomShuffle", "ip/ip", "ip/ip_EnqueueMany", "ip/ip_Close",
+            "ip/ip_Close_1"])])
+def test_names_of_a_producer(name, wanted):
+    with tf.Graph().as_default() as graph:
+        queue = tf.train.input_producer(tf.constant([1]), name=name)
+        names = [op.name for op in graph.get_operations()]
+    assert names[1:] == wanted and queue.queue_ref.op.name == wanted[1]
+
+
+def test_names_of_limited_epochs():
+    with tf.Graph().as_default() as graph:
+        x = tf.train.limit_epochs(tf.constant([1]), 2, name="x")
+        assert x.op.name == "x" and graph.get_operations()[1].name == "x/Const"

@@ -771,3 +771,10 @@ def test_embedding():
     assert out.get_shape().as_list() == [1, 2, 3]
     got, table = run([out, layer.embeddings.value()])
     assert (got == table[[1, 3]]).all() and abs(table).max() <= 0.05
+
+
+@pytest.mark.parametrize("pool", [tf.layers.max_pooling2d,
+                                  tf.layers.average_pooling2d])
+def test_a_pool_without_strides_is_refused(pool):
+    with pytest.raises(ValueError, match="`strides` must not be None"):
+        pool(tf.ones([1, 4, 4, 1]), 2, None)

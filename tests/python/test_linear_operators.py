@@ -1,4 +1,6 @@
 """tf.linalg.LinearOperator*, compared with NumPy."""
+import unittest
+
 import numpy as np
 import pytest
 
@@ -429,3 +431,80 @@ def test_names():
 def test_refusals(make, error, words):
     with tf.Graph().as_default(), pytest.raises(error, match=words):
         make()
+
+
+def test_variables_of_operators():
+    with tf.Graph().as_default():
+        v = tf.Variable([1., 2.])
+        w = tf.Variable([[1., 0.], [2., 3.]], trainable=False)
+        diagonal = linalg.LinearOperatorDiag(v)
+        both = linalg.LinearOperatorComposition(
+            [diagonal, linalg.LinearOperatorLowerTriangular(w)])
+        assert diagonal.variables == (v,)
+        assert set(both.variables) == {v, w}
+        assert both.trainable_variables == (v,)
+        assert diagonal in both.submodules
+
+
+def test_a_circulant_operator_without_rows():
+    with tf.Graph().as_default(), tf.Session() as sess:
+        operator = linalg.LinearOperatorCirculant(tf.zeros([2, 0], tf.complex64))
+        assert sess.run(operator.to_dense()).shape == (2, 0, 0)
+
+
+def test_the_test_case_of_operators():
+    from headrace._src.compat import operator_test_case as cases
+
+    class OfDiag(cases.SquareLinearOperatorDerivedClassTest):
+        error = 0.0
+
+        @staticmethod
+        def operator_shapes_infos():
+            return [cases.OperatorShapesInfo(s) for s in [(0, 0), (3, 2, 2)]]
+
+        def operator_and_matrix(self, shapes_info, dtype, use_placeholder,
+                                ensure_self_adjoint_and_pd=False):
+            diagonal = cases.random_sign_uniform(
+                shapes_info.shape[:-1], minval=1., maxval=2., dtype=dtype)
+            if ensure_self_adjoint_and_pd:
+                diagonal = tf.cast(tf.abs(diagonal), dtype)
+            given = diagonal + tf.cast(self.error, dtype)
+            if use_placeholder:
+                given = tf.placeholder_with_default(given, shape=None)
+            hint = ensure_self_adjoint_and_pd or None
+            return linalg.LinearOperatorDiag(
+                given, is_self_adjoint=hint, is_positive_definite=hint
+            ), tf.linalg.diag(diagonal)
+
+        def test_tape(self):
+            self.check_tape_safe(linalg.LinearOperatorDiag(tf.Variable([2.])))
+
+    class OfRows(cases.NonSquareLinearOperatorDerivedClassTest):
+        def operator_and_matrix(self, shapes_info, dtype, use_placeholder,
+                                ensure_self_adjoint_and_pd=False):
+            m = cases.random_normal(shapes_info.shape, dtype=dtype)
+            return linalg.LinearOperatorFullMatrix(m), m
+
+    class Wrong(OfDiag):
+        error = 0.5
+
+    def run(cls):
+        cases.add_tests(cls)
+        result = unittest.TestResult()
+        unittest.defaultTestLoader.loadTestsFromTestCase(cls).run(result)
+        assert not result.errors, result.errors[0][1]
+        return result
+
+    wrong = run(Wrong)  # before OfDiag has tests of its own
+    assert any("test_det" in str(test) for test, _ in wrong.failures)
+    good = run(OfDiag)
+    assert good.wasSuccessful() and good.testsRun > 300
+    assert run(OfRows).wasSuccessful()
+    with pytest.raises(ValueError, match="more than once"):
+        cases.add_tests(OfDiag)
+    with tf.Graph().as_default(), tf.Session() as sess:
+        m = sess.run(cases.random_positive_definite_matrix(
+            [2, 3, 3], tf.complex64, force_well_conditioned=True))
+        assert np.all(np.linalg.eigvalsh(m) > 0)
+        near = sess.run(cases.random_normal_correlated_columns([4, 2]))
+        np.testing.assert_allclose(near[:, 0], near[:, 1], atol=1e-2)

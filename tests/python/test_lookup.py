@@ -113,3 +113,11 @@ def test_what_reads_a_handle_runs_where_the_resource_is():
         assert sess.run(take) == 3
         sess.run([v.initializer, r.initializer])
         assert sess.run(more) == [2, 2]
+
+
+@pytest.mark.parametrize("keys, dtype, message", [
+    ([1, 2], tf.string, "Expected non-integer, got .*int32"),
+    (["a"], tf.int64, "Expected integer, got .*string")])
+def test_keys_of_another_type_than_the_tables(keys, dtype, message):
+    with pytest.raises(ValueError, match=message):
+        tf.contrib.lookup.index_table_from_tensor(keys, dtype=dtype)

@@ -256,6 +256,7 @@ def test_nest_expands_composites():
 @pytest.mark.parametrize("build, message", [
     (lambda: tf.signal.hann_window(4, dtype=tf.int32), "floating point"),
     (lambda: tf.signal.overlap_and_add([1.], 1), "rank at least 2"),
+    (lambda: tf.signal.overlap_and_add([[1.]], 1.5), "must be an integer"),
     (lambda: tf.signal.dct([[1., 2.]], 4), "Only Types I, II and III"),
     (lambda: tf.signal.dct([[1., 2.]], norm="x"), "Unknown normalization"),
     (lambda: tf.signal.dct([[1., 2.]], 1, norm="ortho"), "Normalization"),
@@ -280,3 +281,18 @@ def test_inverse_stft_gives_the_signal_back():
     with tf.Session() as session:
         np.testing.assert_allclose(session.run(back)[:, 12:-12],
                                    signal[:, 12:-12], atol=1e-5)
+
+
+@pytest.mark.parametrize("on_value, dtype", [
+    (1, tf.float32), (1., tf.int32), (np.float32(1), tf.float64), (1, tf.uint8)])
+def test_one_hot_values_of_another_type_are_refused(on_value, dtype):
+    with pytest.raises(TypeError, match="does not match dtype parameter"):
+        tf.one_hot([1], 3, on_value=on_value, dtype=dtype)
+
+
+def test_names_of_the_nodes_of_xor():
+    with tf.Graph().as_default() as graph, tf.Session() as session:
+        x = tf.constant(True)
+        assert session.run([x ^ True, False ^ x]) == [False, True]
+        assert [op.name for op in graph.get_operations()][1:6] == [
+            "xor/y", "xor/LogicalOr", "xor/LogicalAnd", "xor/LogicalNot", "xor"]

@@ -332,3 +332,16 @@ def test_globs_of_several_patterns_and_of_missing_folders(globbed):
     with tf.Session() as session:
         with pytest.raises(tf.errors.NotFoundError, match="nope"):
             session.run(tf.matching_files("nope/*"))
+
+
+def test_seeking_out_of_a_file(tmp_path):
+    path = str(tmp_path / "f")
+    with tf.gfile.GFile(path, "w") as f:
+        f.write("abc")
+    with tf.gfile.GFile(path) as f:
+        with pytest.raises(tf.errors.InvalidArgumentError, match="negative"):
+            f.seek(-1)
+        with pytest.raises(tf.errors.OutOfRangeError):
+            f.seek(4)
+        f.seek(1)
+        assert f.read() == "bc"

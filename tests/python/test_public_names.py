@@ -122,6 +122,7 @@ INTERNAL = {
     "ragged.ragged_strings": "of_sparse of_vectors",
     "ragged.ragged_tensor": "as_value convert same_partition_dtype",
     "ragged.ragged_value": "Ragged is_ragged",
+    "nn.ctc_ops": "ctc_loss_dense dense_labels_to_sparse",
     "platform.file_io": "FileStatistics",
     "training.basic_session_run_hooks": "write_trace",
     "distribute.strategy": """get_cross_replica_context

@@ -317,3 +317,21 @@ def test_a_join_asks_no_other_thread_to_stop():
     thread.start()
     coord.join([thread])
     assert coord.joined and not coord.should_stop()
+
+
+@pytest.mark.parametrize("types, shapes, wanted", [
+    (tf.int32, [], ["()"]), (tf.int32, [[]], ["()"]),
+    (tf.int32, [2, 3], ["(2, 3)"]), (tf.int32, ((2, 3),), ["(2, 3)"]),
+    (tf.int32, tf.TensorShape([2]), ["(2,)"]), ([tf.int32], [3], ["(3,)"]),
+    ([tf.int32, tf.int32], [[], [3]], ["()", "(3,)"])])
+def test_shapes_of_components(types, shapes, wanted):
+    for kind in (tf.FIFOQueue, tf.PaddingFIFOQueue):
+        queue = kind(10, types, shapes=shapes)
+        assert [str(shape) for shape in queue.shapes] == wanted
+
+
+def test_shapes_that_are_not_the_components():
+    with pytest.raises(ValueError, match="same length as dtypes"):
+        tf.FIFOQueue(10, [tf.int32], shapes=[(), ()])
+    with pytest.raises(ValueError, match="a list of shapes must be provided"):
+        tf.PaddingFIFOQueue(10, [tf.int32], None)

@@ -337,3 +337,19 @@ def test_a_tuple_of_tables_is_one_table():
         [[1.]], [[2.]]]
     assert run(tf.nn.embedding_lookup(list(table), [0, 1])).tolist() == [
         [1.], [2.]]
+
+
+def test_sparse_concat_refuses_an_argument_by_both_of_its_names():
+    parts = [tf.SparseTensor([[0]], [1], [2])] * 2
+    with pytest.raises(ValueError, match="both 'concat_dim' and 'axis'"):
+        tf.sparse_concat(0, parts, concat_dim=1)
+    with pytest.raises(ValueError, match="both 'expand_nonconcat_dim' and"):
+        tf.sparse_concat(0, parts, expand_nonconcat_dim=True,
+                         expand_nonconcat_dims=True)
+
+
+def test_the_name_of_a_sparse_product():
+    with tf.Graph().as_default():
+        product = tf.sparse_tensor_dense_matmul(
+            tf.SparseTensor([[0, 1]], [1.], [2, 3]), tf.ones([3, 2]), name="x")
+        assert product.op.name == "x/SparseTensorDenseMatMul"

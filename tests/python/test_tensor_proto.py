@@ -155,3 +155,10 @@ def test_a_message_is_taken_as_it_is():
 def test_refused(build, error, message):
     with pytest.raises(error, match=message):
         build()
+
+
+@pytest.mark.parametrize("values, shape", [
+    ([(21,)], [1]), ([[(1,), (2,)]], [1, 2]), ([21, 22], [2])])
+def test_quantized_numbers_may_be_records(values, shape):
+    message = tf.make_tensor_proto(values, dtype=tf.qint16)
+    assert [dim.size for dim in message.tensor_shape.dim] == shape

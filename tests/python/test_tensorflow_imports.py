@@ -68,6 +68,44 @@ from tensorflow.python.ops.rnn_cell import *; GRUCell
 from tensorflow.contrib.data.python.ops.batching import *; import tensorflow.contrib.data.python.ops.batching as b; assert "with_shape" not in dir(b)
 import tensorflow as tf; from tensorflow.python.ops import op_selector as s; x = tf.constant(1.); y = -x; z = y + 1; assert set(s.get_backward_walk_ops([z], inclusive=False, stop_at_ts=[x])) == {y.op, z.op.inputs[1].op} and x.op in s.get_backward_walk_ops(z.op) and s.get_backward_walk_ops([z], within_ops=[y, z]) == [z.op, y.op]
 from tensorflow.python.training.monitored_session import _HookedSession
+from tensorflow.python.ops.linalg import linear_operator_test_util as u; u.SquareLinearOperatorDerivedClassTest, u.add_tests, u.random_tril_matrix
+from tensorflow.python.data.experimental.ops import batching, grouping, interleave_ops, readers; batching.map_and_batch, grouping.group_by_window, interleave_ops.parallel_interleave, readers.make_csv_dataset_v1
+from tensorflow.python.eager import def_function, test; def_function.function, test.main
+from tensorflow.python.platform import test; test.mock.patch.object, test.TestCase
+from tensorflow.python.ops import ctc_ops as c; import tensorflow as tf; s = tf.Session().run(c.dense_labels_to_sparse([[1, 2], [3, 0]], [2, 1])); assert s.indices.tolist() == [[0, 0], [0, 1], [1, 0]] and s.values.tolist() == [1, 2, 3]; c.ctc_loss_dense
+from tensorflow.python.ops import gradients_impl as g, gradients_util as u; import tensorflow as tf; x = tf.constant([1., 2.]); assert tf.Session().run(g._hessian_vector_product(tf.reduce_sum(x ** 3), [x], [tf.constant([1., 3.])]))[0].tolist() == [6., 36.] and u.IsTrainable(x) and not u.IsTrainable(tf.int32)
+from tensorflow.python.ops import math_ops as m; import tensorflow as tf; s = m._as_indexed_slices(tf.constant([[1.], [2.]])); assert tf.Session().run(s).indices.tolist() == [0, 1] and m._as_indexed_slices(s) is s
+from tensorflow.python.ops import math_ops as m; import tensorflow as tf; one, two = m._as_indexed_slices_list([tf.constant([1.]), tf.IndexedSlices([[1.]], tf.constant([0], tf.int64))]); assert one.indices.dtype == two.indices.dtype == tf.int64
+from tensorflow.python.framework import ops; import tensorflow as tf; assert ops.get_gradient_function(tf.py_func(abs, [1.], tf.float32).op) is None
+from tensorflow.python.ops import array_ops as a; import tensorflow as tf; assert a.shape_internal(tf.zeros([2]), optimize=False).op.type == "Shape" and a.shape_internal(tf.zeros([2])).op.type == "Const"
+from tensorflow.python.ops import resource_variable_ops as r; v = r.ResourceVariable(1.); assert isinstance(v.assign_add(1.), r._UnreadVariable)
+from tensorflow.python.ops import lookup_ops; lookup_ops.InitializableLookupTableBaseV1
+from tensorflow.python.ops.distributions import util as u; u.rotate_transpose, u.pick_vector, u.get_logits_and_probs, u.fill_triangular
+from tensorflow.python.platform import test, googletest; test.assert_equal_graph_def, googletest.unittest.expectedFailure
+from tensorflow.python.eager import context as c; assert (c.GRAPH_MODE, c.EAGER_MODE) == (0, 1)
+from tensorflow.python.data.util import nest as n; assert n.flatten({"b": 1, "a": (2, [3, 4])}) == [2, [3, 4], 1] and n.is_sequence((1,)) and not n.is_sequence([1]) and n.pack_sequence_as((1, {"a": 2}), [5, 6]) == (5, {"a": 6})
+from tensorflow.python.data.util import nest as n; assert n.map_structure(lambda x, y: (x, y), (1, [2]), (3, [4])) == ((1, 3), ([2], [4])) and n.flatten_up_to((1, 2), (1, (2, 3))) == [1, (2, 3)] and n.map_structure_up_to((1,), lambda x: x + x, ((1, 2),)) == ((1, 2, 1, 2),)
+from tensorflow.python.data.util import convert as c; import tensorflow as tf; assert [v.tolist() for v in tf.Session().run([c.partial_shape_to_tensor(s) for s in ([1, None], tf.TensorShape([2]), (3, -1), [], 4)])] == [[1, -1], [2], [3, -1], [], [4]] and c.optional_param_to_tensor("a", None, 3).op.name == "a"
+from tensorflow.python.data.util import random_seed as r; import tensorflow as tf; run = tf.Session().run; assert run(r.get_seed(None)) == (0, 0) and run(r.get_seed(3)) == (87654321, 3) == run(r.get_seed(tf.constant(3, tf.int64)))
+from tensorflow.python.data.util import random_seed as r; import tensorflow as tf; tf.set_random_seed(0); assert tf.Session().run(r.get_seed(0)) == (0, 2**31 - 1)
+from tensorflow.python.data.experimental.ops import cardinality as c, counter, interleave_ops, random_ops, readers; assert (c.INFINITE, c.UNKNOWN) == (-1, -2); counter.CounterV2, interleave_ops.sample_from_datasets_v2, random_ops.RandomDatasetV2, readers.CsvDatasetV2
+from tensorflow.python.data.ops import readers as r, iterator_ops as i, dataset_ops as d; r.TextLineDatasetV2, i.IteratorV2; assert issubclass(d.DatasetV1Adapter, d.DatasetV1)
+from tensorflow.python.ops import cond_v2 as c; import tensorflow as tf; x = tf.constant(3.); y = c.cond_v2(tf.constant(True), lambda: x * x, lambda: x); assert tf.Session().run([y, tf.gradients(y, x)[0]]) == [9., 6.]
+from tensorflow.python.ops import while_v2 as w; import tensorflow as tf; x = tf.constant(2.); y = w.while_loop(lambda v: v < 8., lambda v: v * v, [x]); assert isinstance(y, list) and tf.Session().run([y[0], tf.gradients(y, x)[0]]) == [16., 32.]
+from tensorflow.python.ops import functional_ops as f; from tensorflow.python.framework import function; import tensorflow as tf; d = function.Defun(tf.float32)(lambda x: x + 1.); assert tf.Session().run(f.partitioned_call([tf.constant(1.)], d)) == [2.] and d.stateful_ops == []
+from tensorflow.python.ops import functional_ops as f; from tensorflow.python.framework import function; import tensorflow as tf; d = function.Defun(tf.float32)(lambda x: x + tf.random_uniform([])); assert [op for _, op in d.stateful_ops] == ["RandomUniform"] and f.partitioned_call([1.], d)[0].op.type == "StatefulPartitionedCall"
+from tensorflow.python.layers import utils as u; import tensorflow as tf; a = tf.constant(1); b = a + 1; c = b * 2; d = tf.constant(2); assert u.get_reachable_from_inputs([a]) == {a, b, c} and c not in u.get_reachable_from_inputs([a], [b]) and u.static_shape(a) == [] and u.object_list_uid(a)
+from tensorflow.python.summary import plugin_asset as p; A = type("A", (p.PluginAsset,), {"plugin_name": "a", "assets": lambda self: {}}); x = p.get_plugin_asset(A); assert p.get_plugin_asset(A) is x and p.get_all_plugin_assets() == [x]
+from tensorflow.python.ops import variable_scope as v; s = v._get_default_variable_store(); assert s.get_variable("v", [1]) is s.get_variable("v", [1], reuse=True) and list(s._vars) == ["v"]
+from tensorflow.python.ops import nn_impl as n, rnn_cell_impl as r; n._compute_sampled_logits, n._sum_rows; assert r.ASSERT_LIKE_RNNCELL_ERROR_REGEXP == "is not an RNNCell"
+from tensorflow.python.training import distribution_strategy_context as d; assert not d.has_strategy()
+from tensorflow.python.framework import errors as e, errors_impl as i; assert e.OperatorNotAllowedInGraphError is i.OperatorNotAllowedInGraphError
+from tensorflow.python.framework import device_spec as d; assert d.DeviceSpecV2.from_string("/cpu:1").replace(device_index=2).to_string() == "/device:CPU:2"
+from tensorflow.python.framework import ops; import tensorflow as tf; s = tf.IndexedSlices([1.], [0]); a, b, c = ops.convert_n_to_tensor_or_indexed_slices([1, None, s]); assert a.dtype == tf.int32 and b is None and c is s and ops._USE_C_API
+from tensorflow.python.framework import ops; import tensorflow as tf; s = tf.SparseTensor([[0]], [1.], [1]); assert ops.convert_to_tensor_or_composite(s) is s and ops.convert_to_tensor_or_composite(1).dtype == tf.int32
+from tensorflow.python.ops import data_flow_ops as d; assert d._shape_common([1, 3], [2, 3]).as_list() == [None, 3] and d._shape_common([1], [1, 2]).ndims is None
+from tensorflow.python.framework import test_combinations as c; assert len(c.times(c.combine(a=[1, 2]), c.combine(b=3))) == 2
+from tensorflow.python.ops import init_ops as i; assert i.ConvolutionOrthogonal2D is i.convolutional_orthogonal_2d
 import tensorflow as tf; from tensorflow.python.ops.rnn_cell_impl import _concat; assert tf.contrib.util.constant_value(_concat(3, tf.TensorShape([4]))).tolist() == [3, 4]
 from tensorflow.python.ops import rnn_cell_impl as r; assert r._concat([2, None], 3, static=True) == [2, None, 3]; r.assert_like_rnncell("c", r.GRUCell(2))
 from tensorflow.python.keras import backend as K; assert not K.is_keras_tensor(K.constant(1.)) and K.is_placeholder(K.placeholder((2,)))
@@ -488,6 +526,9 @@ def test_files(tmp_path):
     assert files.read_file_to_string(path, True) == b"a\xc3\xa4"
     files.write_string_to_file(path + "2", "a\u00e4")
     assert files.filecmp(path, path + "2")
+    files.write_string_to_file(path + "3", "abc")
+    assert {files.file_crc32(path + "3", n) for n in (1, 2, 100)} == {"0x352441c2"}
+    os.remove(path + "3")
     with pytest.raises(tf.errors.AlreadyExistsError):
         files.atomic_write_string_to_file(path, "b", overwrite=False)
     assert sorted(os.listdir(tmp_path)) == ["f", "f2"]

@@ -3,6 +3,7 @@ import collections
 import os
 import subprocess
 import sys
+import unittest
 
 import numpy as np
 import pytest
@@ -356,3 +357,22 @@ def test_benchmarks_report_what_they_measure():
     assert found["iters"] == 3 and found["wall_time"] > 0
     assert found["throughput"] == 2 / found["wall_time"]
     assert Measured().evaluate(tf.constant(2)) == 2
+
+
+def test_what_derived_classes_call_of_tensorflows():
+    class Test(tf.test.TestCase):
+        def runTest(self):
+            with self.cached_session() as first:
+                assert self._eval_tensor(tf.constant(1)) == 1
+                assert self._eval_tensor(None) is None
+                assert self._GetNdArray(tf.constant([1])).tolist() == [1]
+                assert self._GetNdArray([2.]).dtype == np.float64
+            self._ClearCachedSession()
+            with self.cached_session() as second:
+                assert second is not first
+            a, b = np.array([[1., 2.]]), np.array([[1., 2.5]])
+            assert self._NDArrayNear(a, a, 1e-5)
+            assert not self._NDArrayNear(a, b, .1)
+    result = unittest.TestResult()
+    Test().run(result)
+    assert result.wasSuccessful(), result.errors + result.failures

@@ -27,6 +27,19 @@ def If(cond, inputs, then_branch, else_branch, name=None):
                    then_branch=then_name, else_branch=else_name, name=name)
 
 
+def partitioned_call(args, f, tout=None, executing_eagerly=None, config=None,
+                     executor_type=None):
+    """What a function of `args` gives, as a list. `tout`: the results' types, by
+    default those of `f`. `executor_type`: a name that is kept with the node;
+    `executing_eagerly` and `config` change nothing."""
+    function = _names(f)[0]
+    types = _result_types(f) if tout is None else tout
+    inputs = [convert_to_tensor(x) for x in args] + list(f.captured_inputs)
+    op = _raw.StatefulPartitionedCall if f.stateful_ops else _raw.PartitionedCall
+    out = op(inputs, Tout=types, f=function, executor_type=executor_type or "")
+    return out if types else [out]
+
+
 def _with_captures(body, before):
     """A Defun like `body`, whose captured tensors follow its arguments and, but
     for the first `before` arguments, come back as results too."""

@@ -29,6 +29,10 @@ dtype_range = {
     or t in (dtypes.float32, dtypes.float64)}
 
 
+# Nodes and their shapes are made by the library, not in Python.
+MADE_BY_THE_CORE = True
+
+
 def __getattr__(name):
     if name in _REFERENCES:
         return _REFERENCES[name]

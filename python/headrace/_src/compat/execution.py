@@ -3,6 +3,9 @@ import contextlib
 
 from headrace._src.framework.graph import Graph
 
+# How a thread runs ops; only graphs are run here.
+GRAPH_MODE, EAGER_MODE = 0, 1
+
 
 class EagerTensor:
     """Of no value: what runs at once in TensorFlow 2."""

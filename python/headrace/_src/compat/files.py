@@ -1,6 +1,7 @@
 """tensorflow.python.lib.io.file_io: whole files at once."""
 import os
 import uuid
+import zlib
 
 from headrace._src.platform import file_io
 
@@ -32,3 +33,15 @@ def filecmp(filename_a, filename_b):
     """Whether two files have the same bytes."""
     return (read_file_to_string(filename_a, True)
             == read_file_to_string(filename_b, True))
+
+
+def file_crc32(filename, block_size=1 << 24):
+    """The CRC-32 of a file, which is read in parts of block_size bytes, as a
+    hexadecimal number: "0x352441c2"."""
+    crc = 0
+    with file_io.GFile(filename, "rb") as f:
+        while True:
+            part = f.read(block_size)
+            if not part:
+                return hex(crc)
+            crc = zlib.crc32(part, crc)

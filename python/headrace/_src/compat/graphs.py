@@ -304,7 +304,7 @@ def shape_tensor(shape):
 
 
 def shape_internal(input, name=None, optimize=True, out_type="int32"):
-    return _array.shape(input, name, out_type)
+    return _array._shape(input, name, optimize, dtypes.as_dtype(out_type))
 
 
 def size_internal(input, name=None, optimize=True, out_type="int32"):

@@ -43,6 +43,11 @@ _NEW_COLUMNS = {
 }
 
 NAMES = {
+    "contrib.distributions.python.ops.test_util": {
+        "compat.distribution_checks": """
+            DiscreteScalarDistributionTestHelpers
+            VectorDistributionTestHelpers""",
+    },
     "contrib.opt.python.training.matrix_functions": {
         "training.shampoo": "matrix_inverse_pth_root matrix_square_root",
     },
@@ -152,10 +157,23 @@ NAMES = {
     "python.client.timeline": {
         "compat.clients": "Timeline",
     },
+    "python.data.experimental.ops.counter": {
+        "data.experimental": "CounterV2=Counter",
+    },
+    "python.data.experimental.ops.interleave_ops": {
+        "data.experimental": """
+            choose_from_datasets_v2=choose_from_datasets
+            sample_from_datasets_v2=sample_from_datasets""",
+    },
+    "python.data.experimental.ops.random_ops": {
+        "data.experimental": "RandomDatasetV2=RandomDataset",
+    },
     "python.data.experimental.ops.readers": {
-        "data.files": "CsvDataset",
+        "data.files": "CsvDataset CsvDatasetV2=CsvDataset",
         "data.reading": """
-            SqlDataset make_batched_features_dataset make_csv_dataset
+            SqlDataset SqlDatasetV2=SqlDataset make_batched_features_dataset
+            make_batched_features_dataset_v2=make_batched_features_dataset
+            make_csv_dataset make_csv_dataset_v2=make_csv_dataset
             make_tf_record_dataset""",
     },
     "python.data.kernel_tests.test_base": {
@@ -163,11 +181,31 @@ NAMES = {
             DatasetTestBase default_test_combinations""",
     },
     "python.data.ops.dataset_ops": {
-        "data.datasets": "DatasetV2=Dataset",
+        "data.datasets": "DatasetV1Adapter=Dataset DatasetV2=Dataset",
     },
-    "python.data.util.nest": _NEST,
+    "python.data.ops.iterator_ops": {
+        "compat.data_parts": "GET_NEXT_CALL_WARNING_THRESHOLD",
+        "data.iterators": "IteratorV2=Iterator",
+    },
+    "python.data.ops.readers": {
+        "data.files": """
+            FixedLengthRecordDatasetV2=FixedLengthRecordDataset
+            TFRecordDatasetV2=TFRecordDataset
+            TextLineDatasetV2=TextLineDataset""",
+    },
+    "python.data.experimental.ops.cardinality": {
+        "compat.data_parts": "INFINITE UNKNOWN",
+    },
+    "python.data.util.convert": {
+        "compat.data_parts": "optional_param_to_tensor partial_shape_to_tensor",
+    },
+    "python.data.util.nest": {
+        "compat.data_nest": """
+            assert_same_structure assert_shallow_structure flatten flatten_up_to
+            is_sequence map_structure map_structure_up_to pack_sequence_as""",
+    },
     "python.data.util.random_seed": {
-        "ops.random_ops": "get_seed",
+        "compat.data_parts": "get_seed",
     },
     "python.distribute.cluster_resolver.tpu_cluster_resolver": {
         "compat.tpu": "TPUClusterResolver=NoTpu is_running_in_gce",
@@ -199,12 +237,15 @@ NAMES = {
     },
     "python.eager.context": {
         "compat.execution": """
-            context eager_mode executing_eagerly graph_mode in_eager_mode
-            in_graph_mode num_gpus""",
+            EAGER_MODE GRAPH_MODE context eager_mode executing_eagerly
+            graph_mode in_eager_mode in_graph_mode num_gpus""",
         "framework.graph": "device",
     },
     "python.eager.monitoring": {
         "compat.estimator_parts": "BoolGauge",
+    },
+    "python.eager.test": {
+        "testing.test_case": "main",
     },
     "python.feature_column.dense_features": {
         "feature_column.feature_layers": "DenseFeatures",
@@ -244,6 +285,9 @@ NAMES = {
     "python.framework.combinations": {
         "compat.combinations": "NamedObject combine generate times",
     },
+    "python.framework.test_combinations": {
+        "compat.combinations": "NamedObject combine generate times",
+    },
     "python.framework.common_shapes": {
         "compat.shape_functions": """
             broadcast_shape call_cpp_shape_fn has_fully_defined_shape
@@ -270,6 +314,12 @@ NAMES = {
             int64_ref int8_ref qint16_ref qint32_ref qint8_ref quint16_ref
             quint8_ref resource_ref string_ref uint16_ref uint32_ref uint64_ref
             uint8_ref variant_ref""",
+    },
+    "python.framework.device_spec": {
+        "compat.second_variables": "DeviceSpecV2",
+    },
+    "python.framework.errors": {
+        "framework.operation": "OperatorNotAllowedInGraphError",
     },
     "python.framework.errors_impl": {
         "compat.clients": "_make_specific_exception=make_specific_exception",
@@ -308,6 +358,13 @@ NAMES = {
         "compat.op_registry": "get_registered_ops register_op_list",
     },
     "python.framework.ops": {
+        "compat.constants": """
+            _USE_C_API=MADE_BY_THE_CORE _USE_C_SHAPES=MADE_BY_THE_CORE""",
+        "compat.conversions": """
+            convert_n_to_tensor_or_composite
+            convert_n_to_tensor_or_indexed_slices convert_to_tensor_or_composite
+            internal_convert_n_to_tensor_or_indexed_slices
+            internal_convert_to_tensor_or_indexed_slices""",
         "compat.execution": """
             EagerTensor executing_eagerly_outside_functions
             NullContextmanager""",
@@ -433,13 +490,13 @@ NAMES = {
         "framework.tensor": "constant_value",
         "compat.layer_sizes": """
             conv_input_length conv_output_length convert_data_format
-            deconv_output_length normalize_data_format normalize_padding
-            normalize_tuple""",
+            deconv_output_length get_reachable_from_inputs normalize_data_format
+            normalize_padding normalize_tuple object_list_uid static_shape""",
     },
     "python.lib.io.file_io": {
         "compat.files": """
-            atomic_write_string_to_file filecmp read_file_to_string
-            write_string_to_file""",
+            atomic_write_string_to_file file_crc32 filecmp
+            read_file_to_string write_string_to_file""",
         "platform.file_io": """
             FileIO=GFile copy=Copy create_dir=MkDir delete_file=Remove
             delete_recursively=DeleteRecursively file_exists=Exists
@@ -502,6 +559,7 @@ NAMES = {
             broadcast_recv_v2 broadcast_send broadcast_send_v2""",
     },
     "python.ops.data_flow_ops": {
+        "compat.conversions": "_shape_common=common_shape",
         "flow.barriers": "Barrier",
         "flow.staging_areas": "MapStagingArea StagingArea",
     },
@@ -515,7 +573,7 @@ NAMES = {
             safe_embedding_lookup_sparse_v2""",
     },
     "python.ops.functional_ops": {
-        "compat.calls": "For Gradient If While remote_call",
+        "compat.calls": "For Gradient If While partitioned_call remote_call",
     },
     "python.ops.gradient_checker": {
         "testing.gradient_checker": "compute_gradient compute_gradient_error",
@@ -523,7 +581,31 @@ NAMES = {
     "python.ops.gradient_checker_v2": {
         "compat.gradient_checker": "compute_gradient max_error",
     },
+    "python.ops.distributions.util": {
+        "compat.distribution_tools": """
+            assert_integer_form assert_symmetric dimension_size
+            get_logits_and_probs log_combinations maybe_get_static_value
+            pick_vector prefer_static_broadcast_shape prefer_static_rank
+            prefer_static_shape prefer_static_value rotate_transpose
+            same_dynamic_shape""",
+    },
+    "python.ops.distributions.bijector_test_util": {
+        "compat.bijector_checks": """
+            assert_bijective_and_finite assert_finite assert_scalar_congruency
+            assert_strictly_decreasing assert_strictly_increasing
+            assert_strictly_monotonic""",
+    },
+    "python.ops.gradients": {
+        "compat.gradient_tools": """
+            _hessian_vector_product=hessian_vector_product""",
+    },
+    "python.ops.gradients_util": {
+        "compat.gradient_tools": "IsTrainable=is_trainable",
+        "training.gradients": "_AsList=_as_list",
+    },
     "python.ops.gradients_impl": {
+        "compat.gradient_tools": """
+            _hessian_vector_product=hessian_vector_product""",
         "compat.graphs": "gradients_v2",
         "compat.second_forms": "HessiansV2",
     },
@@ -533,6 +615,19 @@ NAMES = {
             resize_image_with_pad_v2 resize_images_v2
             sample_distorted_bounding_box_v2""",
         "image.boxes": "extract_glimpse_v2=extract_glimpse",
+    },
+    "python.ops.cond_v2": {
+        "compat.second_control_flow": "cond_v2",
+    },
+    "python.ops.while_v2": {
+        "compat.second_control_flow": "while_loop",
+    },
+    "python.summary.plugin_asset": {
+        "compat.plugin_asset": """
+            PluginAsset get_all_plugin_assets get_plugin_asset""",
+    },
+    "python.ops.ctc_ops": {
+        "nn.ctc_ops": "ctc_loss_dense dense_labels_to_sparse",
     },
     "python.ops.init_ops": {
         "variables.initializers": "Initializer",
@@ -566,6 +661,14 @@ NAMES = {
     },
     "python.ops.linalg.linear_operator_addition": {
         "compat.operator_sums": "add_operators",
+    },
+    "python.ops.linalg.linear_operator_test_util": {
+        "compat.operator_test_case": """
+            CheckTapeSafeSkipOptions LinearOperatorDerivedClassTest
+            NonSquareLinearOperatorDerivedClassTest OperatorShapesInfo
+            SquareLinearOperatorDerivedClassTest add_tests random_normal
+            random_normal_correlated_columns random_positive_definite_matrix
+            random_sign_uniform random_tril_matrix random_uniform""",
     },
     "python.ops.linalg.linear_operator_util": {
         "compat.operator_utils": """
@@ -642,12 +745,16 @@ NAMES = {
             index_table_from_file index_to_string_table_from_file""",
         "flow.lookup_ops": """
             DenseHashTable InitializableLookupTableBase=StaticHashTable
+            InitializableLookupTableBaseV1=StaticHashTable
             KeyValueTensorInitializer LookupInterface=Table StaticHashTable
             StaticHashTableV1=StaticHashTable StaticVocabularyTable
             StaticVocabularyTableV1=StaticVocabularyTable TextFileIndex
             TextFileInitializer""",
     },
     "python.ops.math_ops": {
+        "compat.gradient_tools": """
+            _as_indexed_slices=as_indexed_slices
+            _as_indexed_slices_list=as_indexed_slices_list""",
         "compat.second_forms": """
             argmax_v2 argmin_v2 count_nonzero_v2 scalar_mul_v2
             sparse_segment_mean_v2 sparse_segment_sqrt_n_v2
@@ -673,6 +780,8 @@ NAMES = {
         "metrics.streaming": "metric_variable",
     },
     "python.ops.nn_impl": {
+        "nn.candidate_sampling": """
+            _compute_sampled_logits=_logits_and_labels _sum_rows""",
         "compat.second_networks": """
             batch_norm_with_global_normalization_v2 depthwise_conv2d_v2
             l2_normalize_v2 moments_v2 nce_loss_v2 sampled_softmax_loss_v2
@@ -739,7 +848,8 @@ NAMES = {
             parameterized_truncated_normal random_poisson_v2""",
     },
     "python.ops.resource_variable_ops": {
-        "variables.resource_variables": "ResourceVariable",
+        "variables.resource_variables": """
+            ResourceVariable _UnreadVariable=_WrittenVariable""",
         "compat.estimator_parts": """
             _from_proto_fn=variable_from_proto _to_proto_fn=variable_to_proto""",
         "compat.graphs": "is_resource_variable",
@@ -751,8 +861,8 @@ NAMES = {
     },
     "python.ops.rnn_cell_impl": {
         "compat.linear": """
-            _BIAS_VARIABLE_NAME _WEIGHTS_VARIABLE_NAME _concat=concat
-            assert_like_rnncell""",
+            ASSERT_LIKE_RNNCELL_ERROR_REGEXP _BIAS_VARIABLE_NAME
+            _WEIGHTS_VARIABLE_NAME _concat=concat assert_like_rnncell""",
         "rnn.cells": "_zero_state_tensors=zero_tensors",
     },
     "python.ops.script_ops": {
@@ -785,7 +895,10 @@ NAMES = {
         "variables.template": "Template",
     },
     "python.ops.variable_scope": {
-        "variables.scopes": "_pure_variable_scope=pure_variable_scope",
+        "variables.scopes": """
+            _get_default_variable_store=_store
+            _pure_variable_scope=pure_variable_scope""",
+        "variables.store": "_VariableStore=VariableStore",
         "variables.base": "variable_creator_scope",
     },
     "python.ops.variables": {
@@ -799,11 +912,15 @@ NAMES = {
     "python.platform.benchmark": {
         "testing.benchmark": "TensorFlowBenchmark=Benchmark",
     },
+    "python.platform.test": {
+        "testing.mocks": "mock",
+        "testing.test_case": "assert_equal_graph_def",
+    },
     "python.platform.googletest": {
         "testing.mocks": "StubOutForTesting",
         "testing.test_case": """
             GetTempDir=get_temp_dir TestCase=PlainTestCase main
-            test_src_dir_path""",
+            test_src_dir_path unittest""",
     },
     "python.pywrap_tensorflow": {
         "compat.graphs": "TF_TryEvaluateConstant_wrapper=try_evaluate_constant",
@@ -1089,6 +1206,8 @@ SAME = {
         "contrib.feature_column",
     "contrib.eager.python.tfe": "contrib.eager",
     "contrib.framework.nest": "python.util.nest",
+    "python.training.distribution_strategy_context":
+        "python.distribute.distribution_strategy_context",
     "contrib.slim.nets.alexnet": "contrib.slim.python.slim.nets.alexnet",
     "contrib.slim.nets.inception": "contrib.slim.python.slim.nets.inception",
     "contrib.slim.nets.overfeat": "contrib.slim.python.slim.nets.overfeat",

@@ -77,3 +77,31 @@ def deconv_output_length(input_length, filter_size, padding, stride):
     return input_length * stride + {
         "same": 0, "valid": max(filter_size - stride, 0),
         "full": -(stride + filter_size - 2)}[padding]
+
+
+def object_list_uid(objects):
+    """A string that names the objects of a list."""
+    if not isinstance(objects, (list, tuple)):
+        objects = [objects]
+    return ", ".join(str(abs(id(x))) for x in objects)
+
+
+def static_shape(x):
+    """What is known of a tensor's shape, a list, or None."""
+    shape = x.get_shape()
+    return None if shape.ndims is None else shape.as_list()
+
+
+def get_reachable_from_inputs(inputs, targets=None):
+    """The tensors that depend on `inputs`, tensors too, which are among them: a
+    set. With `targets` no further once all of those are found."""
+    wanted = None if targets is None else set(targets)
+    found = set(inputs)
+    left = list(found)
+    while left and not (wanted is not None and wanted <= found):
+        for op in left.pop().consumers():
+            for y in op.outputs:
+                if y not in found:
+                    found.add(y)
+                    left.append(y)
+    return found

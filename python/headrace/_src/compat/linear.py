@@ -61,6 +61,8 @@ def linear(args, output_size, bias, bias_initializer=None,
 # tensorflow.python.ops.rnn_cell_impl.
 
 _BIAS_VARIABLE_NAME = "bias"
+# What assert_like_rnncell's message matches.
+ASSERT_LIKE_RNNCELL_ERROR_REGEXP = "is not an RNNCell"
 _WEIGHTS_VARIABLE_NAME = "kernel"
 
 

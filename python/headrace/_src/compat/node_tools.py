@@ -87,11 +87,13 @@ def get_gradient_function(op):
         op_type = op._attr("_gradient_op_type").decode()
     except ValueError:
         op_type = op.type
-    try:
-        return _gradients._functions[op_type]
-    except KeyError:
-        raise LookupError("gradient registry has no entry for: %s"
-                          % op_type) from None
+    found = _gradients._functions.get(op_type)
+    if found is not None:
+        return found
+    entry = _headrace.gradient_entry(op_type)
+    if entry is not None and not entry[0]:
+        return None  # no gradient goes through it
+    raise LookupError("gradient registry has no entry for: %s" % op_type)
 
 
 _shape_functions: dict = {}

@@ -875,6 +875,93 @@ NAMES = {
     "python.compat.v2_compat": {
         "": "disable_v2_behavior enable_v2_behavior",
     },
+    "python.data.experimental.ops.batching": {
+        "data.experimental": """
+            dense_to_sparse_batch map_and_batch
+            map_and_batch_with_legacy_function unbatch""",
+    },
+    "python.data.experimental.ops.cardinality": {
+        "data.experimental": "cardinality",
+    },
+    "python.data.experimental.ops.counter": {
+        "data.experimental": "Counter CounterV1=Counter",
+    },
+    "python.data.experimental.ops.distribute_options": {
+        "data.experimental": "DistributeOptions",
+    },
+    "python.data.experimental.ops.enumerate_ops": {
+        "data.experimental": "enumerate_dataset",
+    },
+    "python.data.experimental.ops.error_ops": {
+        "data.experimental": "ignore_errors",
+    },
+    "python.data.experimental.ops.get_single_element": {
+        "data.experimental": "get_single_element",
+    },
+    "python.data.experimental.ops.grouping": {
+        "data.experimental": """
+            Reducer bucket_by_sequence_length group_by_reducer group_by_window""",
+    },
+    "python.data.experimental.ops.interleave_ops": {
+        "data.experimental": """
+            choose_from_datasets choose_from_datasets_v1=choose_from_datasets
+            parallel_interleave sample_from_datasets
+            sample_from_datasets_v1=sample_from_datasets""",
+    },
+    "python.data.experimental.ops.iterator_ops": {
+        "data.experimental": """
+            CheckpointInputPipelineHook make_saveable_from_iterator""",
+    },
+    "python.data.experimental.ops.optimization_options": {
+        "data.experimental": "MapVectorizationOptions OptimizationOptions",
+    },
+    "python.data.experimental.ops.parsing_ops": {
+        "data.experimental": "parse_example_dataset",
+    },
+    "python.data.experimental.ops.prefetching_ops": {
+        "data.experimental": "copy_to_device prefetch_to_device",
+    },
+    "python.data.experimental.ops.random_ops": {
+        "data.experimental": "RandomDataset RandomDatasetV1=RandomDataset",
+    },
+    "python.data.experimental.ops.readers": {
+        "data.experimental": """
+            CsvDataset CsvDatasetV1=CsvDataset SqlDataset
+            SqlDatasetV1=SqlDataset make_batched_features_dataset
+            make_batched_features_dataset_v1=make_batched_features_dataset
+            make_csv_dataset make_csv_dataset_v1=make_csv_dataset""",
+    },
+    "python.data.experimental.ops.resampling": {
+        "data.experimental": "rejection_resample",
+    },
+    "python.data.experimental.ops.scan_ops": {
+        "data.experimental": "scan",
+    },
+    "python.data.experimental.ops.shuffle_ops": {
+        "data.experimental": "shuffle_and_repeat",
+    },
+    "python.data.experimental.ops.stats_aggregator": {
+        "data.experimental": """
+            StatsAggregator StatsAggregatorV1=StatsAggregator""",
+    },
+    "python.data.experimental.ops.stats_ops": {
+        "data.experimental": "bytes_produced_stats latency_stats",
+    },
+    "python.data.experimental.ops.stats_options": {
+        "data.experimental": "StatsOptions",
+    },
+    "python.data.experimental.ops.take_while_ops": {
+        "data.experimental": "take_while",
+    },
+    "python.data.experimental.ops.threading_options": {
+        "data.experimental": "ThreadingOptions",
+    },
+    "python.data.experimental.ops.unique": {
+        "data.experimental": "unique",
+    },
+    "python.data.experimental.ops.writers": {
+        "data.experimental": "TFRecordWriter",
+    },
     "python.data.ops.dataset_ops": {
         "data": """
             Dataset DatasetSpec DatasetV1=Dataset Options
@@ -980,6 +1067,13 @@ NAMES = {
         "distribute.cluster_resolver": "TPUClusterResolver",
         "distribute.experimental": "TPUStrategyV1=TPUStrategy",
     },
+    "python.eager.backprop": {
+        "": "GradientTape UnconnectedGradients",
+        "contrib.eager": """
+            gradients_function implicit_grad=implicit_gradients
+            implicit_val_and_grad=implicit_value_and_gradients
+            val_and_grad_function=value_and_gradients_function""",
+    },
     "python.eager.context": {
         "": "executing_eagerly",
         "config": "list_devices=experimental_list_devices",
@@ -990,6 +1084,30 @@ NAMES = {
             execution_mode num_gpus set_execution_mode set_server_def""",
         "debugging": "get_log_device_placement set_log_device_placement",
         "experimental": "function_executor_type",
+    },
+    "python.eager.def_function": {
+        "": "function",
+        "config": "run_functions_eagerly=experimental_run_functions_eagerly",
+    },
+    "python.eager.execution_callbacks": {
+        "contrib.eager": """
+            ExecutionCallback add_execution_callback clear_execution_callbacks
+            errstate inf_callback inf_nan_callback nan_callback seterr""",
+    },
+    "python.eager.function": {
+        "contrib.eager": "defun",
+    },
+    "python.eager.imperative_grad": {
+        "": "UnconnectedGradients",
+    },
+    "python.eager.remote": {
+        "config": """
+            connect_to_cluster=experimental_connect_to_cluster
+            connect_to_remote_host=experimental_connect_to_host""",
+        "train": "ServerDef",
+    },
+    "python.eager.wrap_function": {
+        "": "wrap_function",
     },
     "python.feature_column.dense_features": {
         "keras.layers": "DenseFeatures",
@@ -2011,6 +2129,50 @@ NAMES = {
     "python.ops.linalg.linear_operator": {
         "linalg": "LinearOperator",
     },
+    "python.ops.linalg.linear_operator_adjoint": {
+        "linalg": "LinearOperatorAdjoint",
+    },
+    "python.ops.linalg.linear_operator_block_diag": {
+        "linalg": "LinearOperatorBlockDiag",
+    },
+    "python.ops.linalg.linear_operator_circulant": {
+        "linalg": """
+            LinearOperatorCirculant LinearOperatorCirculant2D
+            LinearOperatorCirculant3D""",
+    },
+    "python.ops.linalg.linear_operator_composition": {
+        "linalg": "LinearOperatorComposition",
+    },
+    "python.ops.linalg.linear_operator_diag": {
+        "linalg": "LinearOperatorDiag",
+    },
+    "python.ops.linalg.linear_operator_full_matrix": {
+        "linalg": "LinearOperatorFullMatrix",
+    },
+    "python.ops.linalg.linear_operator_householder": {
+        "linalg": "LinearOperatorHouseholder",
+    },
+    "python.ops.linalg.linear_operator_identity": {
+        "linalg": "LinearOperatorIdentity LinearOperatorScaledIdentity",
+    },
+    "python.ops.linalg.linear_operator_inversion": {
+        "linalg": "LinearOperatorInversion",
+    },
+    "python.ops.linalg.linear_operator_kronecker": {
+        "linalg": "LinearOperatorKronecker",
+    },
+    "python.ops.linalg.linear_operator_low_rank_update": {
+        "linalg": "LinearOperatorLowRankUpdate",
+    },
+    "python.ops.linalg.linear_operator_lower_triangular": {
+        "linalg": "LinearOperatorLowerTriangular",
+    },
+    "python.ops.linalg.linear_operator_toeplitz": {
+        "linalg": "LinearOperatorToeplitz",
+    },
+    "python.ops.linalg.linear_operator_zeros": {
+        "linalg": "LinearOperatorZeros",
+    },
     "python.ops.linalg_ops": {
         "": """
             cholesky cholesky_solve eye matrix_determinant matrix_inverse
@@ -2867,34 +3029,12 @@ OTHERS = """
     python.data.experimental.kernel_tests.serialization
     python.data.experimental.kernel_tests.serialization.dataset_serialization_test_base
     python.data.experimental.kernel_tests.stats_dataset_test_base
-    python.data.experimental.ops python.data.experimental.ops.batching
-    python.data.experimental.ops.cardinality
-    python.data.experimental.ops.counter python.data.experimental.ops.distribute
-    python.data.experimental.ops.distribute_options
-    python.data.experimental.ops.enumerate_ops
-    python.data.experimental.ops.error_ops
-    python.data.experimental.ops.get_single_element
-    python.data.experimental.ops.grouping
-    python.data.experimental.ops.interleave_ops
-    python.data.experimental.ops.iterator_ops
+    python.data.experimental.ops python.data.experimental.ops.distribute
     python.data.experimental.ops.map_defun
     python.data.experimental.ops.matching_files
-    python.data.experimental.ops.optimization
-    python.data.experimental.ops.optimization_options
-    python.data.experimental.ops.parsing_ops
-    python.data.experimental.ops.prefetching_ops
-    python.data.experimental.ops.random_ops python.data.experimental.ops.readers
-    python.data.experimental.ops.resampling
-    python.data.experimental.ops.scan_ops
-    python.data.experimental.ops.shuffle_ops python.data.experimental.ops.sleep
+    python.data.experimental.ops.optimization python.data.experimental.ops.sleep
     python.data.experimental.ops.snapshot
-    python.data.experimental.ops.stats_aggregator
-    python.data.experimental.ops.stats_ops
-    python.data.experimental.ops.stats_options
-    python.data.experimental.ops.take_while_ops
-    python.data.experimental.ops.threading_options
-    python.data.experimental.ops.threadpool python.data.experimental.ops.unique
-    python.data.experimental.ops.writers python.data.kernel_tests
+    python.data.experimental.ops.threadpool python.data.kernel_tests
     python.data.kernel_tests.test_base python.data.ops
     python.data.ops.multi_device_iterator_ops python.data.util
     python.data.util.convert python.data.util.nest python.data.util.options
@@ -2937,15 +3077,12 @@ OTHERS = """
     python.distribute.single_loss_example python.distribute.step_fn
     python.distribute.strategy_combinations python.distribute.strategy_test_lib
     python.distribute.summary_op_util python.distribute.values python.eager
-    python.eager.backprop python.eager.cancellation python.eager.core
-    python.eager.def_function python.eager.execute
-    python.eager.execution_callbacks python.eager.executor
-    python.eager.forwardprop python.eager.function python.eager.graph_only_ops
-    python.eager.imperative_grad python.eager.lift_to_graph
-    python.eager.memory_tests python.eager.memory_tests.memory_test_util
-    python.eager.monitoring python.eager.profiler python.eager.profiler_client
-    python.eager.remote python.eager.tape python.eager.test
-    python.eager.wrap_function python.estimator python.estimator.canned
+    python.eager.cancellation python.eager.core python.eager.execute
+    python.eager.executor python.eager.forwardprop python.eager.graph_only_ops
+    python.eager.lift_to_graph python.eager.memory_tests
+    python.eager.memory_tests.memory_test_util python.eager.monitoring
+    python.eager.profiler python.eager.profiler_client python.eager.tape
+    python.eager.test python.estimator python.estimator.canned
     python.estimator.canned.baseline python.estimator.canned.boosted_trees
     python.estimator.canned.boosted_trees_utils python.estimator.canned.dnn
     python.estimator.canned.dnn_linear_combined python.estimator.canned.head
@@ -3041,23 +3178,9 @@ OTHERS = """
     python.ops.linalg.cholesky_registrations
     python.ops.linalg.inverse_registrations
     python.ops.linalg.linear_operator_addition
-    python.ops.linalg.linear_operator_adjoint
     python.ops.linalg.linear_operator_algebra
-    python.ops.linalg.linear_operator_block_diag
-    python.ops.linalg.linear_operator_circulant
-    python.ops.linalg.linear_operator_composition
-    python.ops.linalg.linear_operator_diag
-    python.ops.linalg.linear_operator_full_matrix
-    python.ops.linalg.linear_operator_householder
-    python.ops.linalg.linear_operator_identity
-    python.ops.linalg.linear_operator_inversion
-    python.ops.linalg.linear_operator_kronecker
-    python.ops.linalg.linear_operator_low_rank_update
-    python.ops.linalg.linear_operator_lower_triangular
     python.ops.linalg.linear_operator_test_util
-    python.ops.linalg.linear_operator_toeplitz
     python.ops.linalg.linear_operator_util
-    python.ops.linalg.linear_operator_zeros
     python.ops.linalg.matmul_registrations python.ops.linalg.registrations_util
     python.ops.linalg.solve_registrations python.ops.linalg_grad
     python.ops.linalg_ops_impl python.ops.list_ops python.ops.losses

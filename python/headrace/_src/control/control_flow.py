@@ -2,6 +2,8 @@
 import contextlib
 import functools
 
+import numpy as np
+
 from headrace import raw_ops as _raw
 from headrace._headrace import Tensor
 from headrace._src.control.contexts import (
@@ -120,6 +122,30 @@ def smart_cond(pred, true_fn=None, false_fn=None, name=None):
     if value is None:
         return cond(pred, true_fn, false_fn, name=name)
     return true_fn() if value else false_fn()
+
+
+def smart_constant_value(pred):
+    """The value of a bool scalar if it is known now, or None: of a Tensor, of a
+    bool of Python, of 0 and of 1. TypeError for anything else."""
+    if isinstance(pred, Tensor):
+        return constant_value(pred)
+    if isinstance(pred, (bool, np.bool_)) or isinstance(pred, int) and (
+            pred in (0, 1)):
+        return bool(pred)
+    raise TypeError("`pred` must be a Tensor, or a Python bool, or 1 or 0. "
+                    "Found instead: %s" % type(pred))
+
+
+def smart_case(pred_fn_pairs, default=None, exclusive=False, name="smart_case"):
+    """case, where the functions of predicates that are known now are called or
+    left out. Predicates may be bools of Python too.
+
+    `pred_fn_pairs`: pairs of a bool scalar and a function, or a dict of them.
+    Returns what the function of the first true predicate returns, or that of
+    `default`. `exclusive`: InvalidArgumentError in the run if several are true.
+    TypeError for what is no such pair."""
+    return case_by(smart_cond, pred_fn_pairs, default, exclusive, name,
+                   allow_python_preds=True)
 
 
 def while_loop(cond, body, loop_vars, shape_invariants=None,

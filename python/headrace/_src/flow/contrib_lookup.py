@@ -257,7 +257,7 @@ def index_table_from_tensor(mapping, num_oov_buckets=0, default_value=-1,
     with name_scope(name, "string_to_index"):
         keys = convert_to_tensor(mapping)
         if dtype.is_integer != keys.dtype.is_integer:
-            raise TypeError("Expected %s, got %s." % (
+            raise ValueError("Expected %s, got %s." % (
                 "integer" if dtype.is_integer else "non-integer", keys.dtype))
         if not dtype.is_integer and keys.dtype.base_dtype != dtype:
             raise ValueError("Expected %s, got %s." % (dtype, keys.dtype))

@@ -19,7 +19,7 @@ class CriticalSection:
         with _graph.name_scope(name, "CriticalSection", []) as scope:
             with _graph.control_dependencies(None):
                 self._handle = _raw.MutexV2(
-                    shared_name=shared_name or scope.rstrip("/"), name=name)
+                    shared_name=shared_name or scope.rstrip("/"), name=scope)
         self._local = threading.local()
 
     name = property(lambda self: self._handle.op.name)

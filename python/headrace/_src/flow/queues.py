@@ -178,13 +178,11 @@ def _shapes(shapes, types, allow_unknown_sizes=False):
 def _shape_list(shapes, types):
     if shapes is None:
         return None
-    if isinstance(shapes, TensorShape) or not isinstance(
-            shapes, (list, tuple)):
-        shapes = [shapes]
-    elif len(types) == 1 and not (len(shapes) == 1 and isinstance(
-            shapes[0], (list, tuple, TensorShape))):
-        if not (len(shapes) == 1 and shapes[0] is None):
-            shapes = [shapes]
+    if (isinstance(shapes, TensorShape)
+            or not isinstance(shapes, (list, tuple))
+            or not any(isinstance(s, (list, tuple, TensorShape))
+                       for s in shapes)):
+        shapes = [shapes]  # sizes, of the only component
     if len(shapes) != len(types):
         raise ValueError("Queue shapes must have the same length as dtypes, "
                          "received %d shapes, %d dtypes"
@@ -247,6 +245,9 @@ class PaddingFIFOQueue(QueueBase):
     def __init__(self, capacity, dtypes, shapes, names=None, shared_name=None,
                  name="padding_fifo_queue"):
         types = _types(dtypes)
+        if shapes is None:
+            raise ValueError("When providing partial shapes, a list of shapes "
+                             "must be provided.")
         shapes = _shapes(shapes, types, allow_unknown_sizes=True)
         names = _names(names, types)
         super().__init__(types, shapes, names, _raw.PaddingFIFOQueueV2(

@@ -287,7 +287,17 @@ _conversions: list = []  # (priority, types, function), best first
 def register_tensor_conversion_function(base_type, conversion_func,
                                         priority=100):
     """Converts objects of `base_type` by conversion_func(value, dtype, name,
-    as_ref); lower priorities are asked first."""
+    as_ref); lower priorities are asked first. `base_type`: a class, or a tuple
+    of them. TypeError for anything else, for a function that cannot be called,
+    and for Python's and NumPy's numbers and arrays."""
+    types = base_type if isinstance(base_type, tuple) else (base_type,)
+    if not types or not all(isinstance(t, type) for t in types):
+        raise TypeError("base_type must be a type or a tuple of types.")
+    if any(issubclass(t, (int, float, np.generic, np.ndarray)) for t in types):
+        raise TypeError("Cannot register conversions for Python numeric types "
+                        "and NumPy scalars and arrays.")
+    if not callable(conversion_func):
+        raise TypeError("conversion_func must be callable.")
     _conversions.append((priority, base_type, conversion_func))
     _conversions.sort(key=lambda c: c[0])
 

@@ -111,6 +111,14 @@ class _Defined:
         return self._captured
 
     @property
+    def stateful_ops(self):
+        """The nodes of the function that keep something between runs, or whose
+        result changes: pairs of a name and an op."""
+        self._trace()
+        return [(op.name, op.type) for op in self._body.get_operations()
+                if op.op_def.is_stateful and op.type != "Placeholder"]
+
+    @property
     def declared_input_types(self):
         return tuple(self._types)
 

@@ -122,7 +122,7 @@ def _halved(x):
 def total_variation(images, name=None):
     """The sum of distances of neighbouring pixels, for each image."""
     with name_scope(name, "total_variation"):
-        images, batch = _image(images, "images")
+        images, batch = _image(images, "images", may_be_empty=True)
         down = images[..., 1:, :, :] - images[..., :-1, :, :]
         right = images[..., :, 1:, :] - images[..., :, :-1, :]
         axes = [1, 2, 3] if batch else None

@@ -14,14 +14,17 @@ from headrace._src.ops import math_ops as _math
 from headrace._src.ops import random_ops as _random
 
 
-def _image(image, name="image"):
+def _image(image, name="image", may_be_empty=False):
     """A tensor of rank 3 or 4, and whether it is a batch; ValueError for other
-    ranks."""
+    ranks and, unless may_be_empty, for a size that is known to be 0."""
     image = convert_to_tensor(image, name=name)
     rank = image._rank()
     if rank not in (3, 4, None):
         raise ValueError("'%s' (shape %s) must have either 3 or 4 dimensions."
                          % (name, image.get_shape()))
+    if not may_be_empty and rank and 0 in image.get_shape().as_list():
+        raise ValueError("all dims of 'image.shape' must be > 0: %s"
+                         % image.get_shape())
     return image, rank == 4
 
 
@@ -247,7 +250,7 @@ def resize_images(images, size, method=ResizeMethod.BILINEAR,
 
 def _resized(images, size, resizer, preserve_aspect_ratio):
     """resizer(images, size), with the checks of both and the static shape."""
-    images, batch = _image(images, "images")
+    images, batch = _image(images, "images", may_be_empty=True)
     if images._rank() is None:
         raise ValueError("'images' contains no shape.")
     if not batch:

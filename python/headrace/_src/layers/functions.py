@@ -40,6 +40,8 @@ def _layer(keras, *args, **others):
         bound.apply_defaults()
         given = dict(bound.arguments)
         del given["self"]
+        if "strides" in given and given["strides"] is None:
+            raise ValueError("Argument `strides` must not be None.")
         keras.__init__(self, **given.pop("kwargs", {}), **given)
     __init__.__signature__ = signature
     return type(keras.__name__, (keras, Layer), {

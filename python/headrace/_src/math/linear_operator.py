@@ -13,6 +13,8 @@ from headrace._src.framework.tensor import convert_to_tensor
 from headrace._src.framework.tensor_shape import TensorShape
 from headrace._src.ops import array_ops as _array
 from headrace._src.ops import math_ops as _math
+from headrace._src.variables.base import Variable
+from headrace._src.variables.module import Module
 
 
 def adjoint_of(x):
@@ -77,7 +79,7 @@ def all_true(hints, what, given):
     return given
 
 
-class LinearOperator:
+class LinearOperator(Module):
     """A batch [batch_shape, n, m] of matrices.
 
     `dtype`: of their elements. `is_non_singular`, `is_self_adjoint`,
@@ -85,7 +87,8 @@ class LinearOperator:
     choose between algorithms and are not checked, except those that
     contradict each other (ValueError). Arguments of matmul and solve are
     matrices [..., n, k], or operators; of matvec and solvevec vectors
-    [..., n]; their batch shapes broadcast."""
+    [..., n]; their batch shapes broadcast. `variables` has those that an
+    operator was made of."""
 
     def __init__(self, dtype, graph_parents=None, is_non_singular=None,
                  is_self_adjoint=None, is_positive_definite=None,
@@ -126,6 +129,8 @@ class LinearOperator:
     def _stored(self, value, what, dims, name, dtype=None):
         """`value` as a tensor of `dims` dimensions or more."""
         self._take_scope(name)
+        if isinstance(value, Variable):
+            self._of_arguments = [*getattr(self, "_of_arguments", []), value]
         with name_scope(self._name_scope):
             value = convert_to_tensor(value, name=what, dtype=dtype)
         rank = value.get_shape().ndims

@@ -1300,8 +1300,9 @@ class _Circulant(LinearOperator):
             [flat[:-1], self.block_shape_tensor()], 0))
         factors = _array.expand_dims(factors, -1 - self._depth)
         found = self._transform(self._transform(blocks, False) * factors, True)
+        # With the size itself: it cannot be inferred where there are no columns.
         found = _array.matrix_transpose(_array.reshape(found, _array.concat(
-            [shape_of(found)[:-self._depth], [-1]], 0)))
+            [shape_of(found)[:-self._depth], flat[-1:]], 0)))
         if x.get_shape().ndims is not None and self.shape.ndims is not None:
             found.set_shape(common_batch(
                 [self.batch_shape, x.get_shape()[:-2]]).concatenate(

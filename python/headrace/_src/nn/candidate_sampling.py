@@ -87,10 +87,12 @@ def _sum_rows(x):
 
 
 def _logits_and_labels(weights, biases, labels, inputs, num_sampled,
-                       num_classes, num_true, sampled_values,
-                       remove_accidental_hits, partition_strategy, name, seed):
+                       num_classes, num_true=1, sampled_values=None,
+                       subtract_log_q=True, remove_accidental_hits=False,
+                       partition_strategy="mod", name=None, seed=None):
     """Logits of the true classes and of a sample, [batch, num_true +
-    num_sampled], less the log of their expected counts; and the labels."""
+    num_sampled], with subtract_log_q less the log of their expected counts; and
+    the labels."""
     if not isinstance(weights, (list, tuple)):
         weights = [weights]
     with name_scope(name, "compute_sampled_logits"):
@@ -141,8 +143,9 @@ def _logits_and_labels(weights, biases, labels, inputs, num_sampled,
             sampled_logits += _sparse.sparse_to_dense(
                 places, shape, _math.cast(hit_weights, sampled_logits.dtype),
                 default_value=0.0, validate_indices=False)
-        true_logits -= _math.cast(_raw.Log(true_count), inputs.dtype)
-        sampled_logits -= _math.cast(_raw.Log(sampled_count), inputs.dtype)
+        if subtract_log_q:
+            true_logits -= _math.cast(_raw.Log(true_count), inputs.dtype)
+            sampled_logits -= _math.cast(_raw.Log(sampled_count), inputs.dtype)
 
         logits = _array.concat([true_logits, sampled_logits], 1)
         # Each row's labels add up to 1.
@@ -168,7 +171,7 @@ def nce_loss(weights, biases, labels, inputs, num_sampled, num_classes,
     label that is no class."""
     logits, labels = _logits_and_labels(
         weights, biases, labels, inputs, num_sampled, num_classes, num_true,
-        sampled_values, remove_accidental_hits, partition_strategy, name, None)
+        sampled_values, True, remove_accidental_hits, partition_strategy, name)
     return _sum_rows(sigmoid_cross_entropy_with_logits(
         labels=labels, logits=logits, name="sampled_losses"))
 
@@ -187,6 +190,7 @@ def sampled_softmax_loss(weights, biases, labels, inputs, num_sampled,
     class."""
     logits, labels = _logits_and_labels(
         weights, biases, labels, inputs, num_sampled, num_classes, num_true,
-        sampled_values, remove_accidental_hits, partition_strategy, name, seed)
+        sampled_values, True, remove_accidental_hits, partition_strategy, name,
+        seed)
     labels = _raw.StopGradient(labels, name="labels_stop_gradient")
     return softmax_cross_entropy_with_logits_v2(labels=labels, logits=logits)

@@ -64,6 +64,14 @@ def ctc_beam_search_decoder_v2(inputs, sequence_length, beam_width=100,
                                    top_paths, merge_repeated=False)
 
 
+def ctc_loss_dense(labels, logits, label_length, logit_length,
+                   logits_time_major=True, unique=None, blank_index=0,
+                   name=None):
+    """ctc_loss_v2 of dense labels."""
+    return ctc_loss_v2(labels, logits, label_length, logit_length,
+                       logits_time_major, unique, blank_index, name)
+
+
 def ctc_loss_v2(labels, logits, label_length, logit_length,
                 logits_time_major=True, unique=None, blank_index=None,
                 name=None):
@@ -115,6 +123,13 @@ def _as_sparse(labels, label_length):
     equal = _math.logical_and(_math.equal(labels[:, 1:], labels[:, :-1]),
                               used[:, 1:])
     return sparse, _math.reduce_sum(_math.cast(equal, dtypes.int32), 1)
+
+
+def dense_labels_to_sparse(dense, length):
+    """The first length[i] labels of each row i of a matrix, as a
+    SparseTensor."""
+    return _as_sparse(convert_to_tensor(dense, name="dense"),
+                      convert_to_tensor(length, name="length"))[0]
 
 
 def _blank_last(logits, labels, blank_index):

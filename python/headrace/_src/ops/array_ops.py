@@ -332,11 +332,11 @@ def eye(num_rows, num_columns=None, batch_shape=None, dtype=dtypes.float32,
         return _raw.MatrixSetDiag(zeros_, ones_, name="set_diag")
 
 
-def _type_of(value, dtype):
+def _type_of(value):
     """The type of what a tensor is made of, or None for None."""
     if value is None:
         return None
-    return convert_to_tensor(value, dtype_hint=dtype).dtype.base_dtype
+    return convert_to_tensor(value).dtype.base_dtype
 
 
 @dispatched
@@ -351,8 +351,8 @@ def one_hot(indices, depth, on_value=None, off_value=None, axis=None,
     ValueError for an axis out of range."""
     with name_scope(name, "one_hot",
                     [indices, depth, on_value, off_value]) as scope:
-        on_type = _type_of(on_value, dtype)
-        off_type = _type_of(off_value, dtype)
+        on_type = _type_of(on_value)
+        off_type = _type_of(off_value)
         for given, what in ((on_type, "on_value"), (off_type, "off_value")):
             if dtype is not None and given is not None and given != dtype:
                 raise TypeError("dtype %s of %s does not match dtype parameter "

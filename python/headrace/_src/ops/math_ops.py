@@ -700,8 +700,7 @@ def install_operators():
         forward, backward = _operator(op, name)
         setattr(Tensor, "__%s__" % method, forward)
         setattr(Tensor, "__r%s__" % method, backward)
-    Tensor.__xor__, Tensor.__rxor__ = logical_xor, (
-        lambda y, x: logical_xor(x, y))
+    Tensor.__xor__, Tensor.__rxor__ = _xor, _xor_backward
     Tensor.__truediv__ = lambda x, y: _truediv(x, y)
     Tensor.__rtruediv__ = _truediv_backward
     Tensor.__div__, Tensor.__rdiv__ = Tensor.__truediv__, _truediv_backward
@@ -714,6 +713,18 @@ def install_operators():
     Tensor.__neg__ = lambda x: _raw.Neg(x)
     Tensor.__abs__ = lambda x: abs(x)
     Tensor.__invert__ = lambda x: _raw.LogicalNot(x)
+
+
+def _xor(x, y):
+    with name_scope(None, "xor", [x, y]) as scope:
+        return logical_xor(x, convert_to_tensor(y, x.dtype, name="y"),
+                           name=scope)
+
+
+def _xor_backward(y, x):
+    with name_scope(None, "xor", [x, y]) as scope:
+        return logical_xor(convert_to_tensor(x, y.dtype, name="x"), y,
+                           name=scope)
 
 
 def logical_xor(x, y, name="LogicalXor"):

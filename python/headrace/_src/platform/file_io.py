@@ -140,7 +140,11 @@ class GFile:
                 None, None, "Invalid whence argument: %s. Valid values are 0, 1, "
                 "or 2." % whence)
         start = (0, f.tell(), self.size())[whence]
-        if not 0 <= start + offset <= max(self.size(), f.tell()):
+        if start + offset < 0:
+            raise errors.InvalidArgumentError(
+                None, None, "%s: seeking to a negative place: %d"
+                % (self._name, start + offset))
+        if start + offset > max(self.size(), f.tell()):
             raise errors.OutOfRangeError(
                 None, None, "%s: place %d is not in the file of %d bytes"
                 % (self._name, start + offset, self.size()))

@@ -94,10 +94,11 @@ def sparse_tensor_dense_matmul(sp_a, b, adjoint_a=False, adjoint_b=False,
     out of range."""
     sp_a = as_sparse(sp_a)
     with name_scope(name, "SparseTensorDenseMatMul",
-                    [sp_a.indices, sp_a.values, b]) as scope:
+                    [sp_a.indices, sp_a.values, b]):
         return _raw.SparseTensorDenseMatMul(
-            sp_a.indices, sp_a.values, sp_a.dense_shape, convert_to_tensor(b),
-            adjoint_a=adjoint_a, adjoint_b=adjoint_b, name=scope)
+            sp_a.indices, sp_a.values, sp_a.dense_shape,
+            convert_to_tensor(b, name="b"), adjoint_a=adjoint_a,
+            adjoint_b=adjoint_b)
 
 
 def sparse_add(a, b, threshold=None, thresh=None):
@@ -133,8 +134,13 @@ def sparse_concat(axis, sp_inputs, name=None, expand_nonconcat_dim=False,
     """Sparse tensors behind each other along `axis`. Their other dimensions
     are equal, or with expand_nonconcat_dim are taken for the largest."""
     if concat_dim is not None:
+        if axis is not None:
+            raise ValueError("Cannot specify both 'concat_dim' and 'axis'")
         axis = concat_dim
     if expand_nonconcat_dims is not None:
+        if expand_nonconcat_dim:
+            raise ValueError("Cannot specify both 'expand_nonconcat_dim' and "
+                             "'expand_nonconcat_dims'")
         expand_nonconcat_dim = expand_nonconcat_dims
     sp_inputs = [as_sparse(s) for s in sp_inputs]
     if len(sp_inputs) == 1:

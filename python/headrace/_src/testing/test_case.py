@@ -140,10 +140,30 @@ class TestCase(Assertions):
         _graph.get_default_graph().seed = DEFAULT_GRAPH_SEED
 
     def tearDown(self):
+        self._ClearCachedSession()
+        super().tearDown()
+
+    # What derived classes call of TensorFlow's, by its names there.
+
+    def _ClearCachedSession(self):
+        """Closes cached_session; the next one is new."""
         if self._session is not None:
             self._session[0].close()
             self._session = None
-        super().tearDown()
+
+    def _GetNdArray(self, a):
+        """The value of a tensor, or what is given, as an array."""
+        return self._array(a)
+
+    def _NDArrayNear(self, ndarray1, ndarray2, err):
+        """Whether two arrays are at a distance (L2) below err."""
+        return bool(np.linalg.norm(
+            np.subtract(ndarray1, ndarray2).ravel()) < err)
+
+    def _eval_tensor(self, tensor):
+        """The value of a tensor, or of what is in one of its kinds; None of
+        None."""
+        return None if tensor is None else self.evaluate(tensor)
 
     def get_temp_dir(self):
         """A directory of this test's own."""
@@ -408,7 +428,7 @@ class TestCase(Assertions):
         """Arrays of one shape at a distance (L2) below err."""
         a, b = np.asarray(ndarray1), np.asarray(ndarray2)
         self.assertEqual(a.shape, b.shape, msg)
-        self.assertTrue(np.linalg.norm((a - b).ravel()) < err, msg)
+        self.assertTrue(self._NDArrayNear(a, b, err), msg)
 
     # What else there is.
 

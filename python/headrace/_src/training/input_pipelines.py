@@ -28,14 +28,14 @@ def limit_epochs(tensor, num_epochs=None, name=None):
         return tensor
     if num_epochs <= 0:
         raise ValueError("num_epochs must be > 0 not %d." % num_epochs)
-    with _graph.name_scope(name, "limit_epochs", [tensor]):
+    with _graph.name_scope(name, "limit_epochs", [tensor]) as scope:
         epochs = _variables.Variable(
-            0, trainable=False, name="epochs", dtype=_dtypes.int64,
+            constant(0, dtype=_dtypes.int64), trainable=False, name="epochs",
             use_resource=False,
             collections=[_graph.GraphKeys.LOCAL_VARIABLES])
         count = epochs.count_up_to(num_epochs)
         with _graph.control_dependencies([count]):
-            return _raw.Identity(tensor, name="limited")
+            return _raw.Identity(tensor, name=scope)
 
 
 def match_filenames_once(pattern, name=None):
@@ -64,7 +64,7 @@ def input_producer(input_tensor, element_shape=None, num_epochs=None,
                    summary_name=None, name=None, cancel_op=None):
     """A queue of the rows of a tensor, in turn or shuffled each time.
     `summary_name`: a summary of how full it is."""
-    with _graph.name_scope(name, "input_producer", [input_tensor]) as scope:
+    with _graph.name_scope(name, "input_producer", [input_tensor]):
         rows = convert_to_tensor(input_tensor, name="input_tensor")
         shape = rows.get_shape()[1:].merge_with(TensorShape(element_shape))
         if not shape.is_fully_defined():
@@ -74,7 +74,7 @@ def input_producer(input_tensor, element_shape=None, num_epochs=None,
             rows = _random.random_shuffle(rows, seed=seed)
         rows = limit_epochs(rows, num_epochs)
         queue = _queues.FIFOQueue(capacity, [rows.dtype.base_dtype], [shape],
-                                  shared_name=shared_name, name=scope)
+                                  shared_name=shared_name, name=name)
         add_queue_runner(QueueRunner(queue, [queue.enqueue_many([rows])],
                                      cancel_op=cancel_op))
         if summary_name is not None:
