@@ -364,3 +364,12 @@ def test_stacked_and_joined_invariants_of_a_loop():
     assert [static(t) for t in seen] == [
         [3], [3, 3], [2, 3, 3], [None, 4], [None, None], [2], [2, 3],
         [None, None], [None], [None, None]]
+
+
+@pytest.mark.parametrize("shift, axis, message", [
+    ([1], [0, 1], "Dimension 0 in both shapes must be equal, but are 1 and 2"),
+    (1, [0, 1], "Shapes must be equal rank, but are 0 and 1"),
+])
+def test_roll_wants_as_many_axes_as_shifts(shift, axis, message):
+    with pytest.raises(ValueError, match=message):
+        tf.roll(tf.ones([2, 3]), shift, axis)

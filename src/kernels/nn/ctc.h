@@ -29,6 +29,10 @@ inline Status CheckCtcLogits(const Tensor& inputs) {
         "inputs must be [time, batch, classes], got shape ",
         inputs.shape().DebugString());
   }
+  if (inputs.dim_size(1) == 0) {
+    return errors::InvalidArgument("batch_size must not be 0, got inputs of ",
+                                   "shape ", inputs.shape().DebugString());
+  }
   if (inputs.NumElements() == 0) {
     return errors::InvalidArgument("inputs must not be empty, got shape ",
                                    inputs.shape().DebugString());

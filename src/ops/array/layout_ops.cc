@@ -215,10 +215,11 @@ Status ReverseSequenceShape(InferenceContext* c) {
 }
 
 Status RollShape(InferenceContext* c) {
-  Shape out, at_most;
+  Shape out, shift, axis;
   HR_RETURN_IF_ERROR(c->WithRankAtLeast(c->input(0), 1, &out));
-  HR_RETURN_IF_ERROR(c->WithRankAtMost(c->input(1), 1, &at_most));
-  HR_RETURN_IF_ERROR(c->WithRankAtMost(c->input(2), 1, &at_most));
+  HR_RETURN_IF_ERROR(c->WithRankAtMost(c->input(1), 1, &shift));
+  HR_RETURN_IF_ERROR(c->WithRankAtMost(c->input(2), 1, &axis));
+  HR_RETURN_IF_ERROR(c->Merge(shift, axis, &shift));
   c->set_output(0, out);
   return OkStatus();
 }
