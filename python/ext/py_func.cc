@@ -5,10 +5,14 @@
 #include "py_func.h"
 
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
 #include <pthread.h>
 
 #include <atomic>
 #include <cstdint>
+#include <string>
+#include <utility>
 
 #include "absl/cleanup/cleanup.h"
 #include "framework/shape_fns/common_shape_fns.h"
@@ -115,8 +119,11 @@ class PyFuncOp : public OpKernel {
       }
       nb::object results = CallPython(
           [&] { return nb::handle(caller)(token_.c_str(), arguments); });
-      if (nb::isinstance<nb::str>(results)) {
-        ctx->CtxFailure(errors::InvalidArgument(nb::str(results).c_str()));
+      if (nb::isinstance<nb::tuple>(results)) {
+        const auto [unsupported, what] =
+            nb::cast<std::pair<bool, std::string>>(results);
+        ctx->CtxFailure(unsupported ? errors::Internal(what)
+                                    : errors::InvalidArgument(what));
         return;
       }
       size_t i = 0;

@@ -84,6 +84,18 @@ def test_results_of_the_wrong_kind(result, text):
     assert "Traceback" not in str(caught.value)
 
 
+@pytest.mark.parametrize("result, text", [
+    ({1}, "Unsupported object type set"),
+    ([np.array([b"a", 3], object)], "Unsupported object type int"),
+    (np.zeros(2, [("a", np.float32)]), "Unsupported numpy data type"),
+    (np.datetime64("2020-01-01"), "Unsupported numpy type: NPY_DATETIME"),
+])
+def test_results_that_no_tensor_holds(result, text):
+    for dtype in tf.float32, tf.string:
+        with pytest.raises(tf.errors.InternalError, match=text):
+            run(tf.py_func(lambda: result, [], dtype))
+
+
 def test_a_function_that_is_none():
     with pytest.raises(ValueError, match="callable"):
         tf.py_func(3, [], tf.int32)

@@ -30,8 +30,8 @@ Status MessageFromText(absl::string_view text, AnyMessage* out);
 // "" in a library of few ops.
 std::string MessageToText(const AnyMessage& message);
 
-// True if all fields are equal, in maps in any order; a NaN equals nothing. In a
-// library of few ops: if the bytes are.
+// True if all fields are equal, in maps in any order; a NaN equals nothing. In
+// a library of few ops: if the bytes are.
 bool MessagesEqual(const AnyMessage& a, const AnyMessage& b);
 
 // Equal messages have equal bytes: maps are sorted by key.

@@ -30,8 +30,9 @@ class _Function:
 
 
 def call(token, arguments):
-    """What a PyFunc node calls, the GIL held: a list of arrays. A str says what
-    is wrong with what the function returned."""
+    """What a PyFunc node calls, the GIL held: a list of arrays. If something is
+    wrong with what the function returned, (is it of a kind that no tensor
+    holds, what is wrong)."""
     entry = _functions.get(token)
     if entry is None:
         raise ValueError("callback %s is not found" % token)
@@ -41,21 +42,41 @@ def call(token, arguments):
     else:
         values = [] if result is None else [result]
     if len(values) != len(entry.types):
-        return "%s returns %d values, but expects to see %d values." % (
+        return False, "%s returns %d values, but expects to see %d values." % (
             token, len(values), len(entry.types))
     try:
         return [_array(token, i, v, t)
                 for i, (v, t) in enumerate(zip(values, entry.types))]
-    except _WrongType as e:
-        return str(e)
+    except (_WrongType, _UnsupportedType) as e:
+        return isinstance(e, _UnsupportedType), str(e)
 
 
 class _WrongType(Exception):
     pass
 
 
+class _UnsupportedType(Exception):
+    pass
+
+
+def _check_kind(array):
+    """Raises _UnsupportedType unless a tensor can hold such values."""
+    kind = array.dtype.kind
+    if kind in "mM":
+        raise _UnsupportedType("Unsupported numpy type: NPY_%s" %
+                               ("DATETIME" if kind == "M" else "TIMEDELTA"))
+    if kind == "V" and array.dtype.names is not None:
+        raise _UnsupportedType("Unsupported numpy data type")
+    if kind == "O":
+        for value in array.flat:
+            if not isinstance(value, (str, bytes)):
+                raise _UnsupportedType("Unsupported object type %s" %
+                                       type(value).__name__)
+
+
 def _array(token, i, value, dtype):
     array = np.asarray(value)
+    _check_kind(array)
     wanted = np.dtype(dtype.as_numpy_dtype)
     if wanted == np.dtype(object):
         if array.dtype.kind not in "SUO":
