@@ -645,6 +645,9 @@ NAMES = {
     "contrib.slim.prefetch_queue": {
         "slim.readers": "prefetch_queue",
     },
+    "contrib.slim.queues": {
+        "slim.queues": "NestedQueueRunnerError QueueRunners",
+    },
     "contrib.slim.regularizers": {
         "contrib.regularizers": """
             apply_regularization l1_l2_regularizer l1_regularizer

@@ -81,7 +81,7 @@ INTERNAL = {
     "framework.errors": "make",
     "framework.graph": "global_graph graph_of",
     "framework.tensor": """convert_n_to_tensor feed_to_array
-                           to_array""",
+                           shape_as_tensor to_array""",
     "framework.tensor_shape": """as_dimension as_list_or_none as_shape scalar
                                  unknown_shape""",
     "io.parsing_ops": "example_columns",
