@@ -650,6 +650,9 @@ NAMES = {
     "contrib.slim.prefetch_queue": {
         "slim.readers": "prefetch_queue",
     },
+    "contrib.slim.queues": {
+        "slim.queues": "NestedQueueRunnerError QueueRunners",
+    },
     "contrib.slim.regularizers": {
         "contrib.regularizers": """
             apply_regularization l1_l2_regularizer l1_regularizer
@@ -936,6 +939,74 @@ NAMES = {
             deserialize elu exponential get hard_sigmoid linear relu selu
             serialize sigmoid softmax softplus softsign tanh""",
     },
+    "keras.applications": {
+        "applications.densenet": "DenseNet121 DenseNet169 DenseNet201",
+        "applications.inception": "InceptionResNetV2 InceptionV3",
+        "applications.mobilenet": "MobileNet MobileNetV2",
+        "applications.resnet": """
+            ResNet101 ResNet101V2 ResNet152 ResNet152V2 ResNet50 ResNet50V2""",
+        "applications.vgg": "VGG16 VGG19",
+        "applications.xception": "Xception",
+    },
+    "keras.applications.densenet": {
+        "applications.imagenet": """
+            decode_predictions preprocess_input=preprocess_torch""",
+        "applications.densenet": "DenseNet121 DenseNet169 DenseNet201",
+    },
+    "keras.applications.imagenet_utils": {
+        "applications.imagenet": """
+            decode_predictions preprocess_input""",
+    },
+    "keras.applications.inception_resnet_v2": {
+        "applications.imagenet": """
+            decode_predictions preprocess_input=preprocess_tf""",
+        "applications.inception": "InceptionResNetV2",
+    },
+    "keras.applications.inception_v3": {
+        "applications.imagenet": """
+            decode_predictions preprocess_input=preprocess_tf""",
+        "applications.inception": "InceptionV3",
+    },
+    "keras.applications.mobilenet": {
+        "applications.imagenet": """
+            decode_predictions preprocess_input=preprocess_tf""",
+        "applications.mobilenet": "MobileNet",
+    },
+    "keras.applications.mobilenet_v2": {
+        "applications.imagenet": """
+            decode_predictions preprocess_input=preprocess_tf""",
+        "applications.mobilenet": "MobileNetV2",
+    },
+    "keras.applications.resnet": {
+        "applications.imagenet": """
+            decode_predictions preprocess_input=preprocess_caffe""",
+        "applications.resnet": "ResNet101 ResNet152 ResNet50",
+    },
+    "keras.applications.resnet50": {
+        "applications.imagenet": """
+            decode_predictions preprocess_input=preprocess_caffe""",
+        "applications.resnet": "ResNet50",
+    },
+    "keras.applications.resnet_v2": {
+        "applications.imagenet": """
+            decode_predictions preprocess_input=preprocess_tf""",
+        "applications.resnet": "ResNet101V2 ResNet152V2 ResNet50V2",
+    },
+    "keras.applications.vgg16": {
+        "applications.imagenet": """
+            decode_predictions preprocess_input=preprocess_caffe""",
+        "applications.vgg": "VGG16",
+    },
+    "keras.applications.vgg19": {
+        "applications.imagenet": """
+            decode_predictions preprocess_input=preprocess_caffe""",
+        "applications.vgg": "VGG19",
+    },
+    "keras.applications.xception": {
+        "applications.imagenet": """
+            decode_predictions preprocess_input=preprocess_tf""",
+        "applications.xception": "Xception",
+    },
     "keras.backend": {
         "layers.backend": """
             batch_get_value batch_set_value cast clear_session concatenate
@@ -1086,6 +1157,7 @@ NAMES = {
     },
     "keras.utils": {
         "keras.progress": "Progbar",
+        "keras.sources": "get_source_inputs",
         "keras.utils": "Sequence normalize to_categorical",
         "layers.named": """
             CustomObjectScope custom_object_scope deserialize_keras_object

@@ -627,6 +627,24 @@ NAMES = {
     "keras.activations": """
         deserialize elu exponential get hard_sigmoid linear relu selu serialize sigmoid softmax
         softplus softsign tanh""",
+    "keras.applications": """
+        DenseNet121 DenseNet169 DenseNet201 InceptionResNetV2 InceptionV3 MobileNet MobileNetV2
+        NASNetLarge NASNetMobile ResNet101 ResNet101V2 ResNet152 ResNet152V2 ResNet50 ResNet50V2
+        VGG16 VGG19 Xception densenet imagenet_utils inception_resnet_v2 inception_v3 mobilenet
+        mobilenet_v2 nasnet resnet resnet50 resnet_v2 vgg16 vgg19 xception""",
+    "keras.applications.densenet": "DenseNet121 DenseNet169 DenseNet201 decode_predictions preprocess_input",
+    "keras.applications.imagenet_utils": "decode_predictions preprocess_input",
+    "keras.applications.inception_resnet_v2": "InceptionResNetV2 decode_predictions preprocess_input",
+    "keras.applications.inception_v3": "InceptionV3 decode_predictions preprocess_input",
+    "keras.applications.mobilenet": "MobileNet decode_predictions preprocess_input",
+    "keras.applications.mobilenet_v2": "MobileNetV2 decode_predictions preprocess_input",
+    "keras.applications.nasnet": "NASNetLarge NASNetMobile decode_predictions preprocess_input",
+    "keras.applications.resnet": "ResNet101 ResNet152 ResNet50 decode_predictions preprocess_input",
+    "keras.applications.resnet50": "ResNet50 decode_predictions preprocess_input",
+    "keras.applications.resnet_v2": "ResNet101V2 ResNet152V2 ResNet50V2 decode_predictions preprocess_input",
+    "keras.applications.vgg16": "VGG16 decode_predictions preprocess_input",
+    "keras.applications.vgg19": "VGG19 decode_predictions preprocess_input",
+    "keras.applications.xception": "Xception decode_predictions preprocess_input",
     "keras.backend": """
         abs all any arange argmax argmin backend batch_dot batch_flatten batch_get_value
         batch_normalization batch_set_value bias_add binary_crossentropy cast cast_to_floatx

@@ -101,7 +101,8 @@ NEAREST = {
     "tf.feature_column": "the rest of tf.feature_column, or tf.nn.embedding_lookup_sparse",
     "tf.keras": "tf.keras has the common layers, losses, metrics, optimizers and "
                 "callbacks; beside them tf.layers and tf.train",
-    "tf.keras.applications": "a model's frozen graph with tf.import_graph_def",
+    "tf.keras.applications": "the other networks of tf.keras.applications, or a model's frozen "
+                             "graph with tf.import_graph_def",
     "tf.keras.callbacks": "tf.train.SessionRunHook",
     "tf.keras.callbacks.TensorBoard": "tf.summary.FileWriter",
     "tf.keras.datasets": "tf.data, or tf.examples.tutorials.mnist",

@@ -193,6 +193,38 @@ PROGRAMS = {
         print(hasattr(config, "set_soft_device_placement"))
         print(hasattr(ragged_tensor_shape, "RaggedTensorDynamicShape"))
         """, "True\nFalse\n"),
+    "what_is_said_of_tpus": ("""
+        from tensorflow.contrib.tpu.python.tpu import tpu_function as older
+        from tensorflow.python.tpu import tpu_function
+        context = tpu_function.get_tpu_context()
+        print(context.number_of_shards, older.get_tpu_context() is context)
+        with tpu_function.tpu_shard_context(4):
+            print(context.number_of_shards)
+            try:
+                with tpu_function.tpu_shard_context(4): pass
+            except NotImplementedError as error: print(error)
+        context.set_number_of_shards(2)
+        print(context.number_of_shards)
+        context.set_number_of_shards(None)
+        """, "None True\n4\ntpu_shard_context cannot be nested.\n2\n"),
+    "shapes_as_tensors": ("""
+        convert = constant_op._tensor_shape_tensor_conversion_function
+        shape = tf.TensorShape
+        for x in (convert(shape([2, 3])), tf.convert_to_tensor(shape([1 << 31])),
+                  convert(shape([2]), dtypes.int64, "q"), convert(shape([]))):
+            print(x.name, x.dtype.name, plain(run(x)))
+        for given, dtype in (([None, 2], None), (None, None), ([2], dtypes.float32),
+                             ([1 << 31], dtypes.int32)):
+            try: convert(shape(given), dtype)
+            except (TypeError, ValueError) as error: print(error)
+        """, "shape_as_tensor:0 int32 [2, 3]\n"
+             "shape_as_tensor_1:0 int64 [2147483648]\n"
+             "q:0 int64 [2]\nshape_as_tensor_2:0 int32 []\n"
+             "Cannot convert a partially known TensorShape to a Tensor: (?, 2)\n"
+             "Cannot convert a partially known TensorShape to a Tensor: <unknown>\n"
+             "Cannot convert a TensorShape to dtype: <dtype: 'float32'>\n"
+             "Cannot convert a TensorShape to dtype int32; a dimension is too large "
+             "(2147483648)\n"),
 }
 
 RUN = """

@@ -57,6 +57,7 @@ INTERNAL = {
     "contrib.layers": "collections_of finish pair",
     "contrib.projections": "CellAround",
     "contrib.variables": "model_getter",
+    "applications.parts": "Network input_shape_of kept",
     "control.control_flow": "case_by",
     "control.control_flow_ops": "with_dependencies",
     "control.script_ops": "call",
@@ -81,7 +82,7 @@ INTERNAL = {
     "framework.errors": "make",
     "framework.graph": "global_graph graph_of",
     "framework.tensor": """convert_n_to_tensor feed_to_array
-                           to_array""",
+                           shape_as_tensor to_array""",
     "framework.tensor_shape": """as_dimension as_list_or_none as_shape scalar
                                  unknown_shape""",
     "io.parsing_ops": "example_columns",
@@ -294,7 +295,7 @@ def test_what_is_not_supported_yet(name):
 @pytest.mark.parametrize("name, instead", [
     ("contrib.learn.datasets", "numpy.loadtxt"),
     ("contrib.tpu.shard", "TPUs are left out"), 
-    ("keras.applications", "a model's frozen graph"),
+    ("keras.applications.NASNetLarge", "the other networks"),
     ("keras.optimizers.schedules", "tf.train.AdamOptimizer"),
     ("keras.layers.CuDNNLSTM", "tf.keras.layers.LSTM"),
     ("keras.callbacks.RemoteMonitor", "tf.train.SessionRunHook"),

@@ -472,3 +472,22 @@ def test_a_hook_without_summaries_writes_the_graph(tmp_path):
     assert any(e.HasField("graph_def")
                for e in tf.train.summary_iterator(str(path)))
     tf.summary.FileWriterCache.clear()
+
+
+def test_queue_runners_of_a_block():
+    queues = slim.queues
+    with tf.Graph().as_default():
+        queue = tf.train.input_producer([1., 2., 3.], shuffle=False)
+        value = queue.dequeue()
+        with tf.Session() as session:
+            with queues.QueueRunners(session):
+                assert [session.run(value) for _ in range(4)] == [1, 2, 3, 1]
+                with pytest.raises(queues.NestedQueueRunnerError,
+                                   match="cannot be nested"):
+                    with queues.QueueRunners(session):
+                        pass
+    with tf.Graph().as_default(), tf.Session() as session:
+        with pytest.raises(KeyError), queues.QueueRunners(session):
+            raise KeyError("in the block")
+        with queues.QueueRunners(session):
+            pass

@@ -42,12 +42,18 @@ _NEW_COLUMNS = {
         make_parse_example_spec_v2=make_parse_example_spec""",
 }
 
+_TPU_FUNCTION = {
+    "compat.tpu": """
+        TpuContext get_tpu_context tpu_shard_context""",
+}
+
 NAMES = {
     "contrib.distributions.python.ops.test_util": {
         "compat.distribution_checks": """
             DiscreteScalarDistributionTestHelpers
             VectorDistributionTestHelpers""",
     },
+    "contrib.tpu.python.tpu.tpu_function": _TPU_FUNCTION,
     "contrib.opt.python.training.matrix_functions": {
         "training.shampoo": "matrix_inverse_pth_root matrix_square_root",
     },
@@ -298,7 +304,9 @@ NAMES = {
     },
     "python.framework.constant_op": {
         "compat.second_forms": "constant",
-        "framework.tensor": "constant_v1=constant",
+        "framework.tensor": """
+            _tensor_shape_tensor_conversion_function=shape_as_tensor
+            constant_v1=constant""",
     },
     "python.framework.device": {
         "compat.node_tools": """
@@ -1012,6 +1020,7 @@ NAMES = {
             AdagradParameters=NoTpu AdamParameters=NoTpu
             StochasticGradientDescentParameters=NoTpu""",
     },
+    "python.tpu.tpu_function": _TPU_FUNCTION,
     "python.training.checkpoint_management": {
         "compat.saver_tools": """
             _prefix_to_checkpoint_path=prefix_to_checkpoint_path

@@ -1330,6 +1330,65 @@ NAMES = {
             serialize sigmoid softmax softplus softsign tanh""",
         "keras.utils": "deserialize_keras_object serialize_keras_object",
     },
+    "python.keras.applications": {
+        "keras.applications": """
+            DenseNet121 DenseNet169 DenseNet201 InceptionResNetV2 InceptionV3
+            MobileNet MobileNetV2 NASNetLarge NASNetMobile ResNet101 ResNet101V2
+            ResNet152 ResNet152V2 ResNet50 ResNet50V2 VGG16 VGG19 Xception""",
+        "keras.applications.imagenet_utils": """
+            decode_predictions preprocess_input""",
+    },
+    "python.keras.applications.densenet": {
+        "keras.applications": "DenseNet121 DenseNet169 DenseNet201",
+        "keras.applications.densenet": "decode_predictions preprocess_input",
+    },
+    "python.keras.applications.imagenet_utils": {
+        "keras.applications.imagenet_utils": """
+            decode_predictions preprocess_input""",
+    },
+    "python.keras.applications.inception_resnet_v2": {
+        "keras.applications": "InceptionResNetV2",
+        "keras.applications.inception_resnet_v2": """
+            decode_predictions preprocess_input""",
+    },
+    "python.keras.applications.inception_v3": {
+        "keras.applications": "InceptionV3",
+        "keras.applications.inception_v3": """
+            decode_predictions preprocess_input""",
+    },
+    "python.keras.applications.mobilenet": {
+        "keras.applications": "MobileNet",
+        "keras.applications.mobilenet": "decode_predictions preprocess_input",
+    },
+    "python.keras.applications.mobilenet_v2": {
+        "keras.applications": "MobileNetV2",
+        "keras.applications.mobilenet_v2": """
+            decode_predictions preprocess_input""",
+    },
+    "python.keras.applications.nasnet": {
+        "keras.applications": "NASNetLarge NASNetMobile",
+        "keras.applications.nasnet": "decode_predictions preprocess_input",
+    },
+    "python.keras.applications.resnet": {
+        "keras.applications": "ResNet101 ResNet152 ResNet50",
+        "keras.applications.resnet": "decode_predictions preprocess_input",
+    },
+    "python.keras.applications.resnet_v2": {
+        "keras.applications": "ResNet101V2 ResNet152V2 ResNet50V2",
+        "keras.applications.resnet_v2": "decode_predictions preprocess_input",
+    },
+    "python.keras.applications.vgg16": {
+        "keras.applications": "VGG16",
+        "keras.applications.vgg16": "decode_predictions preprocess_input",
+    },
+    "python.keras.applications.vgg19": {
+        "keras.applications": "VGG19",
+        "keras.applications.vgg19": "decode_predictions preprocess_input",
+    },
+    "python.keras.applications.xception": {
+        "keras.applications": "Xception",
+        "keras.applications.xception": "decode_predictions preprocess_input",
+    },
     "python.keras.backend": {
         "keras.backend": """
             abs all any arange argmax argmin backend batch_dot batch_flatten
@@ -3112,14 +3171,7 @@ OTHERS = """
     python.framework.subscribe python.framework.tensor_like
     python.framework.test_combinations python.framework.test_ops
     python.framework.traceable_stack python.grappler python.grappler.cluster
-    python.grappler.item python.grappler.tf_optimizer python.keras.applications
-    python.keras.applications.densenet python.keras.applications.imagenet_utils
-    python.keras.applications.inception_resnet_v2
-    python.keras.applications.inception_v3 python.keras.applications.mobilenet
-    python.keras.applications.mobilenet_v2 python.keras.applications.nasnet
-    python.keras.applications.resnet python.keras.applications.resnet_v2
-    python.keras.applications.vgg16 python.keras.applications.vgg19
-    python.keras.applications.xception python.keras.datasets
+    python.grappler.item python.grappler.tf_optimizer python.keras.datasets
     python.keras.datasets.cifar python.keras.distribute
     python.keras.distribute.distribute_strategy_test
     python.keras.distribute.distributed_training_utils

@@ -351,20 +351,27 @@ def _convert_by_kind(value, dtype, name, as_ref):
             "Can't convert Operation '%s' to Tensor (target dtype=%r, name=%r, "
             "as_ref=%r)" % (value.name, dtype and dtype.name, name, as_ref))
     if isinstance(value, TensorShape):
-        if dtype not in (None, dtypes.int32, dtypes.int64):
-            raise TypeError("Cannot convert a TensorShape to dtype: %r"
-                            % (dtype,))
-        if not value.is_fully_defined():
-            raise ValueError("Cannot convert a partially known TensorShape to "
-                             "a Tensor: %s" % value)
-        dims = value.as_list()
-        large = [d for d in dims if d > np.iinfo(np.int32).max]
-        if large and dtype == dtypes.int32:
-            raise ValueError("Cannot convert a TensorShape to dtype int32; a "
-                             "dimension is too large (%d)" % large[0])
-        value = np.array(dims, np.int64 if dtype == dtypes.int64 or large
-                         else np.int32)
+        return shape_as_tensor(value, dtype, name, as_ref)
     return constant(value, dtype, name=name or "Const")
+
+
+def shape_as_tensor(s, dtype=None, name=None, as_ref=False):
+    """The sizes of the TensorShape `s`, as a constant: int32, or int64 if that is
+    `dtype` or a size needs it. TypeError for other types, ValueError if a size is
+    unknown or too large."""
+    if dtype not in (None, dtypes.int32, dtypes.int64):
+        raise TypeError("Cannot convert a TensorShape to dtype: %s" % dtype)
+    if not s.is_fully_defined():
+        raise ValueError("Cannot convert a partially known TensorShape to a "
+                         "Tensor: %s" % s)
+    dims = s.as_list()
+    large = [d for d in dims if d > np.iinfo(np.int32).max]
+    if large and dtype == dtypes.int32:
+        raise ValueError("Cannot convert a TensorShape to dtype int32; a "
+                         "dimension is too large (%d)" % large[0])
+    wide = dtype == dtypes.int64 or large
+    return constant(np.array(dims, np.int64 if wide else np.int32),
+                    name=name or "shape_as_tensor")
 
 
 def _holds_tensor(value):

@@ -293,11 +293,9 @@ def _cloned_network(model, given, make):
             old = history[x.name][0]
             values[x.name] = kinds["InputLayer"].from_config(
                 old.get_config()).output
-    for layer, before, after in model._steps:
+    for layer, number, before, after in model._steps:
         if layer not in new:
             new[layer] = make(layer)
-        number = next(i for i, call in enumerate(layer._calls)
-                      if call[1] is after)
         outputs = new[layer](
             nest.map_structure(lambda x: values[x.name], before),
             **_plain_options(layer, number))

@@ -2,6 +2,7 @@
 (training.py)."""
 import numpy as np
 
+from headrace._headrace import Tensor
 from headrace._loading import load as _load
 from headrace._src.framework import dtypes, nest
 from headrace._src.framework.tensor_shape import TensorShape
@@ -89,7 +90,7 @@ class Model(Training, Layer):
             raise TypeError("Model %s: `inputs` and `outputs` must both be "
                             "given" % self.name)
         self._given = inputs, outputs
-        self._steps = []  # (layer, its inputs, its outputs), in order
+        self._steps = []  # (layer, number of its call, inputs, outputs)
         history = backend.graph_state().history
         done = {x.name for x in nest.flatten(inputs)}
         stack = [(x, False) for x in reversed(nest.flatten(outputs))]
@@ -112,7 +113,7 @@ class Model(Training, Layer):
                 stack += [(b, False) for b in reversed(nest.flatten(before))]
             elif (layer, call) not in placed:
                 placed.add((layer, call))
-                self._steps.append((layer, before, after))
+                self._steps.append((layer, call, before, after))
                 done.update(a.name for a in nest.flatten(after))
         self._layers = configs.ordered_layers(inputs, outputs)
         self.built = True
@@ -156,15 +157,27 @@ class Model(Training, Layer):
         self._mask_inputs(inputs, mask)
         values = {x.name: v for x, v in zip(nest.flatten(self._given[0]),
                                             nest.flatten(inputs))}
-        for layer, before, after in self._steps:
+        for layer, call, before, after in self._steps:
             given = nest.map_structure(lambda x: values[x.name], before)
-            options = {}
+            options = nest.map_structure(
+                lambda x: values.get(x.name, x) if isinstance(x, Tensor) else x,
+                layer._call_options.get(call, {}))
             if training is not None and "training" in layer._call_arguments():
-                options["training"] = training
+                options.setdefault("training", training)
             results = layer(given, **options)
             for x, value in zip(nest.flatten(after), nest.flatten(results)):
                 values[x.name] = value
         return nest.map_structure(lambda x: values[x.name], self._given[1])
+
+    def _has_own_call(self):
+        return type(self).call not in (Model.call, Sequential.call)
+
+    def _input_masks(self, inputs, args, kwargs, known):
+        if self._has_own_call():
+            # As in TensorFlow, it has the masks that it is called with, and
+            # not those of its inputs.
+            return kwargs.get("mask")
+        return super()._input_masks(inputs, args, kwargs, known)
 
     @staticmethod
     def _mask_inputs(inputs, masks):
@@ -173,7 +186,10 @@ class Model(Training, Layer):
                 x._keras_mask = mask
 
     def compute_mask(self, inputs, mask=None):
-        """The masks that the outputs for these inputs have."""
+        """The masks that the outputs for these inputs have; None for a model that
+        has a `call` of its own."""
+        if self._has_own_call():
+            return None
         return nest.map_structure(lambda x: getattr(x, "_keras_mask", None),
                                   self.call(inputs, mask=mask))
 

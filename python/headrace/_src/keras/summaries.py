@@ -30,17 +30,17 @@ def _is_chain(model):
     steps = getattr(model, "_steps", None)
     if steps is None:
         return True
-    layers = [layer for layer, _, _ in steps]
+    layers = [layer for layer, _, _, _ in steps]
     return (len(model.inputs) == 1 and len(set(map(id, layers))) == len(layers)
-            and all(len(nest.flatten(before)) == 1 for _, before, _ in steps)
-            and [nest.flatten(before)[0].name for _, before, _ in steps[1:]]
-            == [nest.flatten(after)[0].name for _, _, after in steps[:-1]])
+            and all(len(nest.flatten(before)) == 1 for _, _, before, _ in steps)
+            and [nest.flatten(before)[0].name for _, _, before, _ in steps[1:]]
+            == [nest.flatten(after)[0].name for _, _, _, after in steps[:-1]])
 
 
 def _sources(model, layer):
     """["name[call][output]"] of what the layer is called on in the model."""
     history, found = backend.graph_state().history, []
-    for other, before, _ in model._steps:
+    for other, _, before, _ in model._steps:
         if other is layer:
             found += ["%s[%d][%d]" % (source.name, call, i)
                       for source, call, i in (history[x.name] for x

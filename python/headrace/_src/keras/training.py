@@ -45,6 +45,8 @@ def _by_name(given, names, what):
 
 def _arrays(given, names, what):
     """NumPy arrays for `names`: from a dict, a list, or one array."""
+    if given is None and not names:
+        return []
     if isinstance(given, dict):
         missing = [n for n in names if n not in given]
         if missing:

@@ -15,7 +15,7 @@ from headrace._src.ops import clipping as _clipping
 from headrace._src.ops import math_ops as _math
 
 _settings = {"floatx": "float32", "epsilon": 1e-7,
-             "image_data_format": "channels_last", "learning_phase": None,
+             "image_data_format": "channels_last",
              "manual_initialization": False}
 
 
@@ -56,7 +56,8 @@ class _State:
 
     def __init__(self):
         self.names = {}
-        self.learning_phase = None
+        self.learning_phase = None        # a placeholder
+        self.fixed_learning_phase = None  # what set_learning_phase was given
         self.session = None
         self.initialized = set()  # names of variables
         self.history = {}  # of tensors: (layer, index of its call, index)
@@ -111,10 +112,11 @@ def reset_uids():
 
 
 def learning_phase():
-    """A placeholder, False by default, that says if layers train; or what
-    set_learning_phase was given."""
-    if _settings["learning_phase"] is not None:
-        return _settings["learning_phase"]
+    """A placeholder, False by default, that says if layers of this graph train;
+    or what set_learning_phase was given in it."""
+    fixed = fixed_learning_phase()
+    if fixed is not None:
+        return fixed
     state = graph_state()
     if state.learning_phase is None:
         with name_scope(""):
@@ -124,19 +126,28 @@ def learning_phase():
 
 
 def set_learning_phase(value):
+    """Says if layers of the default graph train, in place of the placeholder.
+    ValueError for other values than 0, 1 and bools."""
     if value not in (0, 1, False, True):
         raise ValueError("Expected learning phase to be 0 or 1.")
-    _settings["learning_phase"] = int(value)
+    graph_state().fixed_learning_phase = value
 
 
 def fixed_learning_phase():
-    """What set_learning_phase was given, or None."""
-    return _settings["learning_phase"]
+    """What set_learning_phase was given in this graph, or in one around it, or
+    None."""
+    graph = get_default_graph()
+    while graph is not None:
+        for state in graph.get_collection_ref(_STATE):
+            if state.fixed_learning_phase is not None:
+                return state.fixed_learning_phase
+        graph = getattr(graph, "_outer", None)
+    return None
 
 
 def fix_learning_phase(value):
     """As set_learning_phase; None frees it."""
-    _settings["learning_phase"] = value
+    graph_state().fixed_learning_phase = value
 
 
 def set_manual_initialization(value):
@@ -147,7 +158,6 @@ def clear_session():
     """A new default graph, where names start again. It has the placeholder of
     the learning phase."""
     reset_default_graph()
-    _settings["learning_phase"] = None
     learning_phase()
 
 

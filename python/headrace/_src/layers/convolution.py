@@ -16,9 +16,16 @@ class _Conv(KernelLayer):
     """A convolution over `rank` dimensions. Weights: `kernel`, of the window's
     sizes, inputs and filters, and `bias`."""
 
+    _kernel_options = ("kernel_initializer", "kernel_regularizer",
+                       "kernel_constraint")
+
     def __init__(self, rank, filters, kernel_size, strides, padding,
                  data_format, dilation_rate, activation, use_bias, options,
                  activity_regularizer, **kwargs):
+        # Layers with other kernels take the options of `kernel` and leave them.
+        for key in self._kernel_options:
+            if key not in options:
+                kwargs.pop(key, None)
         super().__init__(activation, use_bias, options, activity_regularizer,
                          **kwargs)
         self.rank = rank

@@ -7,6 +7,7 @@ from get_variable instead, and so shares them by name.
 import functools
 import inspect
 import re
+import threading
 
 import numpy as np
 
@@ -54,6 +55,22 @@ def _masks_of(tensors):
     """The masks of tensors, None for those without, in their structure."""
     return nest.map_structure(lambda x: getattr(x, "_keras_mask", None),
                               tensors)
+
+
+class _OuterCall(threading.local):
+    """What the call of a layer, which runs now, said of training."""
+
+    training = None
+
+
+_outer_call = _OuterCall()
+
+
+def _parameters(function):
+    try:
+        return inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return {}
 
 
 def _has_layers(value):
@@ -354,42 +371,74 @@ class Layer(Module):
     _scope_name = property(lambda self: self._name_scope())
 
     def _call_arguments(self):
-        try:
-            return list(inspect.signature(self.call).parameters)
-        except (TypeError, ValueError):
-            return []
+        return list(_parameters(self.call))
+
+    def _accepts(self, argument):
+        """Whether `call` can be given `argument`."""
+        parameters = _parameters(self.call)
+        return argument in parameters or any(
+            p.kind is p.VAR_KEYWORD for p in parameters.values())
+
+    def _training_of_call(self, args, kwargs, known):
+        """What a call says of training, or else the call around it. `call` gets
+        it, if it takes it."""
+        if "training" in known and known.index("training") <= len(args):
+            return args[known.index("training") - 1]
+        if "training" in kwargs:
+            if self._accepts("training"):
+                return kwargs["training"]
+            return kwargs.pop("training")
+        training = _outer_call.training
+        if training is not None and self._accepts("training"):
+            kwargs["training"] = (
+                _math.cast(training, dtypes.bool)
+                if isinstance(training, Tensor) else bool(training))
+        return training
 
     def __call__(self, inputs, *args, **kwargs):
         for layer in self._layers_inside():
             layer._use_resource_variables = True
         inputs = nest.map_structure(_tensor, inputs)
-        options = dict(kwargs)
         known = self._call_arguments()
-        options.update(zip(known[1:], args))
-        if "training" in known and known.index("training") > len(args):
-            phase = backend._settings["learning_phase"]
-            if kwargs.get("training") is None and phase is not None:
-                kwargs["training"] = bool(backend.learning_phase())
-        elif "training" not in known:
-            kwargs.pop("training", None)
+        options = {**kwargs, **dict(zip(known[1:], args))}
+        if not self._accepts("training"):
+            options.pop("training", None)
+        training = self._training_of_call(args, kwargs, known)
         masks = self._input_masks(inputs, args, kwargs, known)
         check_inputs(self.input_spec, inputs, self.name)
         with name_scope(self._name_scope()):
             self._build_once(inputs)
             outer, self._inputs_now = self._inputs_now, inputs
+            outer_training = _outer_call.training
+            _outer_call.training = training
             try:
                 outputs = tf_convert(self.call)(inputs, *args, **kwargs)
             finally:
                 self._inputs_now = outer
+                _outer_call.training = outer_training
             if outputs is None:
                 raise ValueError(
                     "A layer's `call` method should return a Tensor or a list "
                     "of Tensors, not None (layer: %s)." % self.name)
+            outputs = self._copy_inputs_among(outputs, inputs)
             self._regularize_activity(inputs, outputs)
             self._mask_outputs(inputs, outputs, masks)
         self._remember(inputs, outputs)
         self._call_options[len(self._calls) - 1] = options
         return outputs
+
+    def _copy_inputs_among(self, outputs, inputs):
+        """The outputs, with copies of those that are inputs too: in a model, a
+        tensor comes from one layer."""
+        given = nest.flatten(inputs)
+        own = [id(x) for x in given]
+        if (not any(id(x) in own for x in nest.flatten(outputs))
+                or not all(isinstance(x, Tensor) and backend.is_keras_tensor(x)
+                           for x in given)):
+            return outputs
+        with name_scope(self.name):
+            return nest.map_structure(
+                lambda x: _array.identity(x) if id(x) in own else x, outputs)
 
     def _input_masks(self, inputs, args, kwargs, known):
         """The masks of the inputs, in their structure; None if there are none.
@@ -401,7 +450,7 @@ class Layer(Module):
         masks = _masks_of(inputs)
         if all(mask is None for mask in nest.flatten(masks)):
             masks = None
-        if "mask" in known:
+        if self._accepts("mask"):
             if masks is not None:
                 kwargs["mask"] = masks
         else:

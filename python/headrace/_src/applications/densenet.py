@@ -1,0 +1,73 @@
+"""tf.keras.applications: DenseNet, whose blocks append to what they are given."""
+from headrace._src.applications.parts import Network
+from headrace._src.layers import backend
+
+
+def _densenet(name, blocks, arguments, options):
+    net = Network(*arguments, options)
+    layers = net.layers
+
+    def ready(x, name, relu):
+        x = layers.BatchNormalization(axis=net.axis, epsilon=1.001e-5,
+                                      name=name)(x)
+        return layers.Activation("relu", name=relu)(x)
+
+    def conv(x, filters, size, name, **options):
+        return layers.Conv2D(filters, size, use_bias=False, name=name,
+                             **options)(x)
+
+    def block(x, name):
+        new = conv(ready(x, name + "_0_bn", name + "_0_relu"), 128, 1,
+                   name + "_1_conv")
+        new = conv(ready(new, name + "_1_bn", name + "_1_relu"), 32, 3,
+                   name + "_2_conv", padding="same")
+        return layers.Concatenate(axis=net.axis, name=name + "_concat")([x, new])
+
+    x = layers.ZeroPadding2D(padding=((3, 3), (3, 3)))(net.inputs)
+    x = conv(x, 64, 7, "conv1/conv", strides=2)
+    x = ready(x, "conv1/bn", "conv1/relu")
+    x = layers.ZeroPadding2D(padding=((1, 1), (1, 1)))(x)
+    x = layers.MaxPooling2D(3, strides=2, name="pool1")(x)
+    for stage, count in enumerate(blocks, 2):
+        for i in range(1, count + 1):
+            x = block(x, "conv%d_block%d" % (stage, i))
+        if stage < 5:
+            pool = "pool%d" % stage
+            x = ready(x, pool + "_bn", pool + "_relu")
+            x = conv(x, backend.int_shape(x)[net.axis] // 2, 1, pool + "_conv")
+            x = layers.AveragePooling2D(2, strides=2, name=pool + "_pool")(x)
+    x = ready(x, "bn", "relu")
+    if net.top:
+        x = layers.GlobalAveragePooling2D(name="avg_pool")(x)
+        x = layers.Dense(net.classes, activation="softmax", name="fc1000")(x)
+    else:
+        x = net.pooled(x, "avg_pool", "max_pool")
+    return net.model(x, name, name + "_weights_tf_dim_ordering_tf_kernels%s.h5"
+                     % ("" if net.top else "_notop"))
+
+
+def DenseNet121(include_top=True, weights="imagenet", input_tensor=None,
+                input_shape=None, pooling=None, classes=1000, **kwargs):
+    """DenseNet of 121 layers; arguments, shapes and errors as those of
+    tf.keras.applications.VGG16."""
+    return _densenet("densenet121", (6, 12, 24, 16), (
+        include_top, weights, input_tensor, input_shape, pooling, classes),
+        kwargs)
+
+
+def DenseNet169(include_top=True, weights="imagenet", input_tensor=None,
+                input_shape=None, pooling=None, classes=1000, **kwargs):
+    """DenseNet of 169 layers; arguments, shapes and errors as those of
+    tf.keras.applications.VGG16."""
+    return _densenet("densenet169", (6, 12, 32, 32), (
+        include_top, weights, input_tensor, input_shape, pooling, classes),
+        kwargs)
+
+
+def DenseNet201(include_top=True, weights="imagenet", input_tensor=None,
+                input_shape=None, pooling=None, classes=1000, **kwargs):
+    """DenseNet of 201 layers; arguments, shapes and errors as those of
+    tf.keras.applications.VGG16."""
+    return _densenet("densenet201", (6, 12, 48, 32), (
+        include_top, weights, input_tensor, input_shape, pooling, classes),
+        kwargs)
