@@ -593,14 +593,15 @@ Tensor.assign = property(_slice_assign)
 def boolean_mask(tensor, mask, name="boolean_mask", axis=None):
     """The slices of `tensor` where `mask` is true.
 
-    `tensor`: of any type, at least [n]; `mask`: bool, whose shape is that of
-    the dimensions of `tensor` from `axis` (0) on. The result has the type of
-    `tensor`, with those dimensions as one: the number of true elements.
+    `tensor`: of any type, at least [n]; `mask`: bool, or numbers that are true
+    unless 0, whose shape is that of the dimensions of `tensor` from `axis` (0)
+    on. The result has the type of `tensor`, with those dimensions as one: the
+    number of true elements.
     ValueError for a scalar or unknown rank of the mask, and for shapes that do
     not fit."""
     with name_scope(name, None, [tensor, mask]):
         tensor = convert_to_tensor(tensor, name="tensor")
-        mask = convert_to_tensor(mask, dtype=dtypes.bool_, name="mask")
+        mask = convert_to_tensor(mask, name="mask")
         axis = 0 if axis is None else axis
         n = mask._rank()
         if n is None:
