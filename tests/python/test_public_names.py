@@ -79,7 +79,7 @@ INTERNAL = {
     "flow.lookup_ops": "StaticTable Table TableSaveable",
     "framework.dtypes": "bfloat16_numpy",
     "framework.errors": "make",
-    "framework.graph": "global_graph graph_of",
+    "framework.graph": "global_graph leave_default_graphs graph_of",
     "framework.tensor": """convert_n_to_tensor feed_to_array
                            to_array""",
     "framework.tensor_shape": """as_dimension as_list_or_none as_shape scalar

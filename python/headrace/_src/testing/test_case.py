@@ -134,16 +134,22 @@ class TestCase(Assertions):
 
     def setUp(self):
         super().setUp()
+        self._close_session()
         random.seed(DEFAULT_GRAPH_SEED)
         np.random.seed(DEFAULT_GRAPH_SEED % 2 ** 32)
+        # An earlier test may have failed within `with graph.as_default()`.
+        _graph.leave_default_graphs()
         _graph.reset_default_graph()
         _graph.get_default_graph().seed = DEFAULT_GRAPH_SEED
 
     def tearDown(self):
+        self._close_session()
+        super().tearDown()
+
+    def _close_session(self):
         if self._session is not None:
             self._session[0].close()
             self._session = None
-        super().tearDown()
 
     def get_temp_dir(self):
         """A directory of this test's own."""
