@@ -397,6 +397,7 @@ NAMES = {
         "compat.graphs": """
             get_graph_from_inputs=graph_from_inputs get_name_scope
             prepend_name_scope strip_name_scope""",
+        "compat.deprecation": "deprecated deprecated_arg_values deprecated_args",
         "contrib.arg_scopes": """
             add_arg_scope arg_scope arg_scoped_arguments current_arg_scope
             has_arg_scope""",

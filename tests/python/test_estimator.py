@@ -31,6 +31,10 @@ FAKE = {
         "EstimatorSpec = 'a spec'\n",
     "python/estimator/api/_v1/estimator/inputs/__init__.py":
         "numpy_input_fn = 'a function'\n",
+    "python/estimator/tpu/__init__.py": "",
+    "python/estimator/tpu/tpu_config.py": "TPUConfig = 'a config'\n",
+    "python/estimator/tpu/tpu_estimator.py":
+        "TPUEstimator, _InputPipeline = 'an estimator', 'a pipeline'\n",
 }
 
 
@@ -132,6 +136,11 @@ def test_names_come_from_the_package_at_their_first_use(package, version):
         assert Estimator is inner is own is estimator.Estimator
         from headrace.estimator.inputs import numpy_input_fn
         assert numpy_input_fn == "a function"
+        from tensorflow.contrib.tpu.python.tpu import tpu_config
+        from tensorflow.contrib.tpu.python.tpu.tpu_estimator import (
+            TPUEstimator, _InputPipeline)
+        assert tpu_config.TPUConfig == "a config"
+        assert (TPUEstimator, _InputPipeline) == ("an estimator", "a pipeline")
         """, package)
 
 

@@ -191,6 +191,9 @@ NAMES = {
     "python.distribute.reduce_util": {
         "distribute.strategy": "ReduceOp",
     },
+    "python.distribute.summary_op_util": {
+        "compat.training_tools": "skip_summary",
+    },
     "python.autograph.pyct.transformer": {
         "compat.autograph_parts": "Base",
     },
@@ -775,6 +778,10 @@ NAMES = {
         "variables.variables": "is_variable_initialized",
         "compat.graphs": "variable_op variable_op_v2",
     },
+    "python.ops.summary_op_util": {
+        "compat.training_tools": "collect=collect_summary",
+        "training.summary": "clean_tag=_clean summary_scope=_scope",
+    },
     "python.ops.string_ops": {
         "compat.second_forms": """
             reduce_join_v2 string_length_v2 string_split_v2
@@ -1082,6 +1089,15 @@ WITH_OPS = frozenset("python.ops." + name for name in """
     linalg_ops list_ops logging_ops lookup_ops math_ops nn nn_ops parsing_ops
     random_ops resource_variable_ops sparse_ops standard_ops state_ops
     string_ops""".split()) | {"python.training.training_ops"}
+
+# Modules that have the names of a module of the package tensorflow-estimator.
+OF_ESTIMATOR = {
+    "contrib.tpu.python.tpu." + name:
+        "tensorflow_estimator.python.estimator.tpu." + name
+    for name in """
+        _tpu_estimator_embedding error_handling tpu_config tpu_context
+        tpu_estimator util""".split()
+}
 
 # Modules that have the names of others.
 SAME = {
