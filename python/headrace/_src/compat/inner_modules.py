@@ -57,6 +57,21 @@ NAMES = {
             MultiRNNCell RNNCell""",
         "rnn.wrappers": "DeviceWrapper DropoutWrapper ResidualWrapper",
     },
+    "contrib.seq2seq.python.ops.attention_wrapper": {
+        "rnn.cells": "_zero_state_tensors=zero_tensors",
+        "seq2seq.attention": """
+            _BaseAttentionMechanism=_Mechanism _bahdanau_score _luong_score
+            _maybe_mask_score _prepare_memory""",
+        "seq2seq.attention_wrapper": "_compute_attention",
+    },
+    "contrib.seq2seq.python.ops.decoder": {
+        "rnn.cells": "_zero_state_tensors=zero_tensors",
+        "rnn.loops": "_transpose_batch_time=transpose_batch_time",
+    },
+    "contrib.seq2seq.python.ops.helper": {
+        "rnn.loops": "_transpose_batch_time=transpose_batch_time",
+        "seq2seq.helpers": "_unstack_ta=_as_array",
+    },
     "contrib.tensorboard.plugins.projector": {
         "compat.projector": """
             EmbeddingInfo ProjectorConfig SpriteMetadata visualize_embeddings""",
@@ -752,6 +767,13 @@ NAMES = {
             initialize_resources local_resources register_resource
             report_uninitialized_resources shared_resources""",
     },
+    "python.ops.rnn": {
+        "compat.linear": "_concat=concat",
+        "rnn.loops": """
+            _best_effort_input_batch_size=_batch_size
+            _infer_state_dtype=_state_dtype
+            _transpose_batch_time=transpose_batch_time""",
+    },
     "python.ops.rnn_cell_impl": {
         "compat.linear": """
             _BIAS_VARIABLE_NAME _WEIGHTS_VARIABLE_NAME _concat=concat
@@ -813,6 +835,7 @@ NAMES = {
             test_src_dir_path""",
     },
     "python.pywrap_tensorflow": {
+        "compat.record_reader": "PyRecordReader PyRecordReader_New",
         "compat.graphs": "TF_TryEvaluateConstant_wrapper=try_evaluate_constant",
         "training.checkpoint_reader": """
             CheckpointReader NewCheckpointReader""",

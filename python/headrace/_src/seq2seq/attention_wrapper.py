@@ -67,12 +67,13 @@ def _of_same_shape(old, new):
             return _array.identity(new, name="Identity")
 
 
-def _attend(mechanism, cell_output, state, layer):
+def _compute_attention(attention_mechanism, cell_output, attention_state,
+                       attention_layer):
     """(attention, weights, next state) of one mechanism."""
-    weights, state = mechanism(cell_output, state=state)
+    weights, state = attention_mechanism(cell_output, state=attention_state)
     context = _array.squeeze(_math.matmul(
-        _array.expand_dims(weights, 1), mechanism.values), [1])
-    attention = context if layer is None else layer(
+        _array.expand_dims(weights, 1), attention_mechanism.values), [1])
+    attention = context if attention_layer is None else attention_layer(
         _array.concat([cell_output, context], 1))
     return attention, weights, state
 
@@ -116,7 +117,7 @@ class AttentionWrapper(RNNCell):
         self._cell_input_fn = cell_input_fn
         self._output_attention = output_attention
         self._alignment_history = alignment_history
-        self._attention_fn = attention_fn or _attend
+        self._attention_fn = attention_fn or _compute_attention
         self._make_layers(attention_layer_size, attention_layer, dtype)
         with name_scope(name, "AttentionWrapperInit"):
             self._initial_cell_state = None
