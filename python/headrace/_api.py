@@ -776,7 +776,8 @@ NAMES = {
             RESOURCE_EXHAUSTED ResourceExhaustedError UNAUTHENTICATED
             UNAVAILABLE UNIMPLEMENTED UNKNOWN UnauthenticatedError
             UnavailableError UnimplementedError UnknownError
-            error_code_from_exception_type exception_type_from_error_code""",
+            error_code_from_exception_type exception_type_from_error_code
+            raise_exception_on_not_ok_status""",
     },
     # The other names are a package's: see _packages.py.
     "estimator": {

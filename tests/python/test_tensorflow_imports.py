@@ -41,6 +41,8 @@ import tensorflow as tf; assert not tf.contrib.eager.executing_eagerly() and tf.
 import tensorflow as tf; tf.contrib.eager.custom_gradient, tf.contrib.eager.run_test_in_graph_and_eager_modes
 import tensorflow as tf; f = tf.contrib.framework.deprecated("2030-01-01", "Use g.")(lambda: 3); assert f() == 3 and callable(tf.contrib.framework.deprecated_args) and callable(tf.contrib.framework.deprecated_arg_values)
 from tensorflow.python.ops import summary_op_util as s; from tensorflow.python.distribute import summary_op_util as d; import tensorflow as tf; t = tf.constant(1); assert not d.skip_summary() and s.collect(t, None, ["k"]) is None and tf.get_collection("k")[-1] is t and s.clean_tag("a b") == "a_b" and s.summary_scope("s", "f").__enter__() == ("f/f/s", "f/s/")
+from tensorflow.python import pywrap_tensorflow as p; p.PyRecordReader_New, p.PyRecordReader
+from tensorflow.python.ops import rnn; from tensorflow.contrib.seq2seq.python.ops import decoder, helper; import tensorflow as tf; x = tf.zeros([2, 3, 4]); assert rnn._transpose_batch_time(x).shape == decoder._transpose_batch_time(x).shape == [3, 2, 4] and rnn._best_effort_input_batch_size([x]) == 3 and rnn._infer_state_dtype(None, (x, x)) == tf.float32 and rnn._concat(2, [3], static=True) == [2, 3] and helper._unstack_ta(x).read(0).shape == [3, 4]
 import tensorflow as tf; assert tf.contrib.framework.get_name_scope() == tf.get_default_graph().get_name_scope()
 from tensorflow.python.ops import rnn_cell_impl as r; assert [t.shape.as_list() for t in r._zero_state_tensors((3, 4), 2, "float32")] == [[2, 3], [2, 4]]
 from tensorflow.python.ops import variable_scope as v; assert v._pure_variable_scope("p", reuse=None).__enter__().name == "p"
