@@ -322,6 +322,14 @@ class _Finder(importlib.abc.MetaPathFinder):
         if _is_known(_plain(fullname)):
             return importlib.machinery.ModuleSpec(fullname, _Loader(),
                                                   is_package=True)
+        space, _, name = fullname.rpartition(".")
+        if hasattr(sys.modules.get(space), name):
+            # As pydoc.locate asks first, for any name.
+            raise ModuleNotFoundError("No module named %r: it is a name in %s"
+                                      % (fullname, space), name=fullname)
+        if not _of_tensorflow(_plain(fullname)) and _is_namespace(
+                _plain(space)):
+            raise ModuleNotFoundError(_refusal(fullname), name=fullname)
         # Its `name` is left out, or `from a import b` would say less.
         raise ModuleNotFoundError(_refusal(fullname))
 
