@@ -188,6 +188,24 @@ def test_a_mechanism_of_a_program():
         weights, [[.3543, .6457, 0], [.212, .3162, .4718]], atol=6e-5)
 
 
+def test_a_wrapper_of_a_program():
+    class Wrapper(s2s.AttentionWrapper):
+        def call(self, inputs, state):
+            with tf.control_dependencies(
+                    self._batch_size_checks(2, "no such batch")):
+                inputs = tf.identity(inputs)
+            output, after = super().call(inputs, state)
+            return output, after.clone(
+                alignments=self._item_or_tuple([after.alignments + 1]))
+
+    cell = Wrapper(tf.contrib.rnn.GRUCell(4), s2s.LuongAttention(4, memory()))
+    _, state = cell(tf.zeros([2, 4]), cell.zero_state(2, tf.float32))
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        np.testing.assert_allclose(session.run(state.alignments),
+                                   np.full([2, 3], 4 / 3), rtol=1e-6)
+
+
 def test_a_model_with_attention_learns_to_copy():
     tf.set_random_seed(1)
     random = np.random.RandomState(0)
