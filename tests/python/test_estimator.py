@@ -1,5 +1,6 @@
 """tf.estimator: the names of the package tensorflow-estimator, found when they
 are used; and that package on this library, where it is installed."""
+import json
 import os
 import subprocess
 import sys
@@ -77,6 +78,7 @@ WITHOUT = """if True:
     "estimator.Estimator", "estimator.inputs.numpy_input_fn",
     "estimator.export.ServingInputReceiver", "contrib.tpu.TPUEstimator",
     "contrib.estimator.add_metrics", "estimator.tpu.RunConfig",
+    "contrib.learn.RunConfig",
     "estimator.experimental.stop_if_lower_hook"])
 def test_without_the_package_an_error_says_how_to_install_it(name, tmp_path):
     space, _, last = name.rpartition(".")
@@ -358,6 +360,63 @@ def test_an_estimator_for_tpus_trains_on_cpus(tmp_path):
     make.train(read, max_steps=20)
     found = make.evaluate(read, steps=10)
     close([found["loss"], found["accuracy"]], [0.355738, 0.84])
+
+
+CLUSTER = {"ps": ["a:1", "b:2"], "worker": ["c:3", "d:4"], "master": ["e:5"]}
+
+
+def task(kind, index, **more):
+    return dict(cluster=CLUSTER, task={"type": kind, "index": index}, **more)
+
+
+@needs_package
+@pytest.mark.parametrize("environment, arguments, values", [
+    ({}, {}, dict(
+        master="", evaluation_master="", is_chief=True, num_ps_replicas=0,
+        num_worker_replicas=0, task_id=0, task_type=None, environment="local",
+        save_summary_steps=100, save_checkpoints_secs=600,
+        save_checkpoints_steps=None, keep_checkpoint_max=5, model_dir=None,
+        session_config=None, session_creation_timeout_secs=7200)),
+    ({}, {"save_checkpoints_steps": 10}, dict(
+        save_checkpoints_secs=None, save_checkpoints_steps=10)),
+    ({}, {"master": "x", "evaluation_master": "y", "model_dir": "/m"}, dict(
+        master="x", evaluation_master="y", model_dir="/m")),
+    (task("worker", 1), {}, dict(
+        master="grpc://d:4", is_chief=False, num_ps_replicas=2,
+        num_worker_replicas=3, task_id=1, task_type="worker")),
+    (task("worker", 0), {}, dict(master="grpc://c:3", is_chief=True)),
+    (task("master", 0), {}, dict(master="grpc://e:5", is_chief=False)),
+    (task("master", 0, environment="cloud"), {}, dict(
+        is_chief=True, environment="cloud")),
+    ({"cluster": CLUSTER}, {}, dict(master="", is_chief=True)),
+    ({"model_dir": "/q"}, {}, dict(model_dir="/q")),
+    (task("nonsense", 0), {}, "nonsense is not a valid task_type"),
+    (task("ps", 7), {}, "7 is not a valid task_id for task_type ps"),
+    ({"model_dir": "/q"}, {"model_dir": "/r"}, "must have the same value")])
+def test_the_configuration_of_contrib_learn(monkeypatch, environment, arguments,
+                                            values):
+    monkeypatch.setenv("TF_CONFIG", json.dumps(environment))
+    if isinstance(values, str):
+        with pytest.raises(ValueError, match=values):
+            tf.contrib.learn.RunConfig(**arguments)
+        return
+    made = tf.contrib.learn.RunConfig(**arguments)
+    assert {name: getattr(made, name) for name in values} == values
+
+
+@needs_package
+def test_an_estimator_takes_the_configuration_of_contrib_learn(tmp_path):
+    learn = tf.contrib.learn
+    first = learn.RunConfig(num_cores=2, save_checkpoints_steps=2,
+                            keep_checkpoint_max=1, model_dir=str(tmp_path))
+    assert first.tf_config.intra_op_parallelism_threads == 2
+    assert learn.TaskType.PS == "ps"
+    again = first.replace(keep_checkpoint_max=3)
+    assert type(again) is learn.RunConfig and first.keep_checkpoint_max == 1
+    assert first.uid() == again.uid() and first.uid([]) != again.uid([])
+    tf.estimator.Estimator(
+        model_fn, config=first, params={"units": 2}).train(once)
+    assert [f.name for f in tmp_path.glob("*.index")] == ["model.ckpt-10.index"]
 
 
 @needs_package
