@@ -208,6 +208,35 @@ def test_summaries_are_written_at_their_steps():
     assert writer.steps == [1, 3, 5] and writer.flushed == 1
 
 
+@pytest.mark.parametrize("base, options, names", [
+    (train.SummarySaverHook, dict(save_steps=1, summary_op=[]),
+     "_summary_writer _output_dir _global_step_tensor _timer _request_summary"),
+    (train.CheckpointSaverHook, dict(save_steps=1),
+     "_summary_writer _checkpoint_dir _save_path _global_step_tensor _timer"),
+    (train.StepCounterHook, dict(),
+     "_summary_writer _output_dir _summary_tag _global_step_tensor _timer"),
+    (train.LoggingTensorHook, dict(tensors=["x:0"], every_n_iter=1),
+     "_tag_order _current_tensors _iter_count _should_trigger _log_tensors"),
+    (train.StopAtStepHook, dict(last_step=9), "_global_step_tensor")])
+def test_what_hooks_of_programs_use_of_their_base_class(tmp_path, base, options,
+                                                        names):
+    seen = []
+
+    class Hook(base):
+        def after_run(self, run_context, run_values):
+            seen.extend(name for name in names.split() if hasattr(self, name))
+            super().after_run(run_context, run_values)
+    tf.constant(1, name="x")
+    step = train.get_or_create_global_step()
+    if base in (train.SummarySaverHook, train.StepCounterHook):
+        options["output_dir"] = str(tmp_path)
+    if base is train.CheckpointSaverHook:
+        options.update(checkpoint_dir=str(tmp_path), saver=train.Saver())
+    with train.SingularMonitoredSession([Hook(**options)]) as session:
+        session.run(step)
+    assert seen == names.split()
+
+
 def test_profiles(tmp_path):
     _, add = count()
     with train.MonitoredSession(hooks=[
