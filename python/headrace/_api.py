@@ -465,6 +465,11 @@ NAMES = {
     "contrib.learn": {
         "training.mode_keys": "ModeKeys=LearnModeKeys",
     },
+    "contrib.learn.monitors": {
+        "contrib.monitors": """
+            BaseMonitor EveryN RunHookAdapterForMonitors ValidationMonitor
+            replace_monitors_with_hooks""",
+    },
     "contrib.learn.preprocessing": {
         "contrib.preprocessing": """
             ByteProcessor CategoricalProcessor CategoricalVocabulary

@@ -287,7 +287,11 @@ NAMES = {
         read_keyed_batch_features_shared_queue regression_head run_feeds run_n train""",
     "contrib.learn.datasets": "base load_dataset",
     "contrib.learn.datasets.base": "load_csv_with_header load_csv_without_header",
-    "contrib.learn.monitors": "ValidationMonitor",
+    "contrib.learn.monitors": """
+        BaseMonitor CaptureVariable CheckpointSaver EveryN ExportMonitor GraphDump
+        LoggingTrainable NanLoss PrintTensor RunHookAdapterForMonitors StepCounter StopAtStep
+        SummarySaver SummaryWriterCache ValidationMonitor get_default_monitors
+        replace_monitors_with_hooks""",
     "contrib.learn.preprocessing": """
         ByteProcessor CategoricalProcessor CategoricalVocabulary VocabularyProcessor tokenizer""",
     "contrib.legacy_seq2seq": """

@@ -419,6 +419,44 @@ def test_an_estimator_takes_the_configuration_of_contrib_learn(tmp_path):
     assert [f.name for f in tmp_path.glob("*.index")] == ["model.ckpt-10.index"]
 
 
+def approaching_3(features, labels, mode):
+    v = tf.get_variable("v", [], initializer=tf.constant_initializer(1.))
+    loss = tf.square(v - tf.reduce_mean(features), name="loss")
+    optimizer = tf.train.GradientDescentOptimizer(.1)
+    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=(
+        optimizer.minimize(loss, tf.train.get_global_step())))
+
+
+def threes():
+    return tf.data.Dataset.from_tensors(([3.], [0])).repeat(30)
+
+
+@needs_package
+@pytest.mark.parametrize("options, values, error", [
+    ({}, (False, None, None, 30), None),
+    ({"early_stopping_rounds": 4, "early_stopping_metric_minimize": False},
+     (True, 3, 1.6384, 9), None),
+    ({"early_stopping_rounds": 4, "early_stopping_metric": "nonsense"},
+     (False, None, None, 2), "Metric nonsense missing from outputs"),
+    ({"x": 1}, (False, None, None, 2), "does not support following arguments")])
+def test_monitors_that_validate(tmp_path, options, values, error):
+    monitors = tf.contrib.learn.monitors
+    estimator = tf.estimator.Estimator(
+        approaching_3, str(tmp_path), config=config(save_checkpoints_steps=2))
+    monitor = monitors.ValidationMonitor(
+        input_fn=threes, eval_steps=1, every_n_steps=3, check_interval_secs=None,
+        **options)
+    hooks = monitors.replace_monitors_with_hooks([monitor], estimator)
+    if error is None:
+        estimator.train(threes, hooks=hooks)
+    else:
+        with pytest.raises(ValueError, match=error):
+            estimator.train(threes, hooks=hooks)
+    close([monitor.best_value or 0], [values[2] or 0])
+    assert (monitor.early_stopped, monitor.best_step) == values[:2]
+    assert tf.train.latest_checkpoint(str(tmp_path)).endswith("-%d" % values[3])
+
+
 @needs_package
 @pytest.mark.parametrize("make, words", [
     (lambda: tf.estimator.BoostedTreesClassifier(
