@@ -80,7 +80,7 @@ INTERNAL = {
     "framework.dtypes": "bfloat16_numpy",
     "framework.errors": "make",
     "framework.graph": "global_graph leave_default_graphs graph_of",
-    "framework.tensor": """convert_n_to_tensor feed_to_array
+    "framework.tensor": """convert_n_to_tensor feed_to_array replaceable
                            to_array""",
     "framework.tensor_shape": """as_dimension as_list_or_none as_shape scalar
                                  unknown_shape""",

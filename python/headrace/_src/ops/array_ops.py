@@ -11,7 +11,7 @@ from headrace._src.framework import dtypes
 from headrace._src.framework.dispatch import dispatched
 from headrace._src.framework.graph import get_default_graph, name_scope
 from headrace._src.framework.tensor import (
-    constant, constant_value, convert_to_tensor, is_tensor)
+    constant, constant_value, convert_to_tensor, is_tensor, replaceable)
 from headrace._src.framework.tensor_shape import (
     Dimension, TensorShape, as_shape, dimension_value)
 
@@ -587,7 +587,7 @@ def _index(k, default):
 
 Tensor.__getitem__ = (  # type: ignore
     lambda tensor, key: _getitem(tensor, key))
-Tensor.assign = property(_slice_assign)
+Tensor.assign = replaceable("assign", _slice_assign)
 
 
 def boolean_mask(tensor, mask, name="boolean_mask", axis=None):
