@@ -310,6 +310,10 @@ NAMES = {
             ClusterResolver SimpleClusterResolver TFConfigClusterResolver
             UnionClusterResolver""",
     },
+    # What it has beside needs a GPU and cuDNN's own format of weights.
+    "contrib.cudnn_rnn": {
+        "contrib.block_cells": "CudnnCompatibleLSTMCell",
+    },
     "contrib.crf": {
         "contrib.crf": """
             CrfDecodeBackwardRnnCell CrfDecodeForwardRnnCell

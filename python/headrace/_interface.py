@@ -156,6 +156,11 @@ NAMES = {
         prefetch_to_device read_batch_features reduce_dataset rejection_resample
         sample_from_datasets scan shuffle_and_repeat sliding_window_batch sloppy_interleave unbatch
         unique""",
+    "contrib.cudnn_rnn": """
+        CudnnCompatibleGRUCell CudnnCompatibleLSTMCell CudnnGRU CudnnGRUSaveable CudnnLSTM
+        CudnnLSTMSaveable CudnnParamsFormatConverterGRU CudnnParamsFormatConverterLSTM
+        CudnnParamsFormatConverterRelu CudnnParamsFormatConverterTanh CudnnRNNRelu
+        CudnnRNNReluSaveable CudnnRNNTanh CudnnRNNTanhSaveable""",
     "contrib.deprecated": """
         audio_summary histogram_summary image_summary merge_all_summaries merge_summary
         scalar_summary""",

@@ -233,7 +233,7 @@ def test_names_are_tensorflows_or_in_tf_headrace(space):
 
 @pytest.mark.parametrize("space, name", [
     ("", "relu"), ("queue", "softmax"), ("contrib", "matmul"), ("nn", "matmul"),
-    ("contrib", "cudnn_rnn"), ("math", "cast"), ("math", "Tensor"),
+    ("contrib", "CudnnLSTM"), ("math", "cast"), ("math", "Tensor"),
     ("", "softplus"), ("data", "concat"), ("", "embedding_lookup"),
     ("summary", "conv2_d"), ("image", "decode_raw"),
     ("", "array_ops"), ("", "session"), ("nn", "name_scope"), ("nn", "numbers"),
@@ -295,6 +295,7 @@ def test_what_is_not_supported_yet(name):
     ("contrib.tpu.shard", "TPUs are left out"), 
     ("keras.applications", "a model's frozen graph"),
     ("keras.optimizers.schedules", "tf.train.AdamOptimizer"),
+    ("contrib.cudnn_rnn.CudnnLSTM", "tf.nn.dynamic_rnn"),
     ("keras.layers.CuDNNLSTM", "tf.keras.layers.LSTM"),
     ("keras.callbacks.RemoteMonitor", "tf.train.SessionRunHook"),
     ("distribute.MirroredStrategy", "tf.device and one tower a device"),
