@@ -2,7 +2,12 @@
 # of its own, which pip installs.
 include(GNUInstallDirs)
 get_property(plugins GLOBAL PROPERTY HEADRACE_PLUGINS)
-install(TARGETS headrace ${plugins} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS headrace LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+# Plug-ins that were built: `./run package` leaves out those for GPUs.
+if(plugins)
+  install(TARGETS ${plugins}
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} OPTIONAL)
+endif()
 if(TARGET tensorflow)
   install(TARGETS tensorflow tensorflow_framework tensorflow1
     tensorflow1_framework LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})

@@ -271,7 +271,12 @@ void PySession::ReadFeeds(nb::handle dict, const Fetches& fetches,
     for (const Endpoint& f : fetches.endpoints) {
       if (f == e) {
         out->originals.resize(out->endpoints.size() + 1);
-        out->originals.back() = ToNumpyArray(t);
+        // Strings stay text or bytes, as they were given.
+        out->originals.back() =
+            t.dtype() == DT_STRING
+                ? nb::object(nb::module_::import_("numpy").attr("asarray")(
+                      value, nb::arg("dtype") = "object"))
+                : ToNumpyArray(t);
       }
     }
     out->endpoints.push_back(e);

@@ -310,6 +310,10 @@ NAMES = {
             ClusterResolver SimpleClusterResolver TFConfigClusterResolver
             UnionClusterResolver""",
     },
+    # What it has beside needs a GPU and cuDNN's own format of weights.
+    "contrib.cudnn_rnn": {
+        "contrib.block_cells": "CudnnCompatibleLSTMCell",
+    },
     "contrib.crf": {
         "contrib.crf": """
             CrfDecodeBackwardRnnCell CrfDecodeForwardRnnCell
@@ -397,6 +401,7 @@ NAMES = {
         "compat.graphs": """
             get_graph_from_inputs=graph_from_inputs get_name_scope
             prepend_name_scope strip_name_scope""",
+        "compat.deprecation": "deprecated deprecated_arg_values deprecated_args",
         "contrib.arg_scopes": """
             add_arg_scope arg_scope arg_scoped_arguments current_arg_scope
             has_arg_scope""",
@@ -468,6 +473,11 @@ NAMES = {
     },
     "contrib.learn": {
         "training.mode_keys": "ModeKeys=LearnModeKeys",
+    },
+    "contrib.learn.monitors": {
+        "contrib.monitors": """
+            BaseMonitor EveryN RunHookAdapterForMonitors ValidationMonitor
+            replace_monitors_with_hooks""",
     },
     "contrib.learn.preprocessing": {
         "contrib.preprocessing": """
@@ -783,7 +793,8 @@ NAMES = {
             RESOURCE_EXHAUSTED ResourceExhaustedError UNAUTHENTICATED
             UNAVAILABLE UNIMPLEMENTED UNKNOWN UnauthenticatedError
             UnavailableError UnimplementedError UnknownError
-            error_code_from_exception_type exception_type_from_error_code""",
+            error_code_from_exception_type exception_type_from_error_code
+            raise_exception_on_not_ok_status""",
     },
     # The other names are a package's: see _packages.py.
     "estimator": {

@@ -156,6 +156,11 @@ NAMES = {
         prefetch_to_device read_batch_features reduce_dataset rejection_resample
         sample_from_datasets scan shuffle_and_repeat sliding_window_batch sloppy_interleave unbatch
         unique""",
+    "contrib.cudnn_rnn": """
+        CudnnCompatibleGRUCell CudnnCompatibleLSTMCell CudnnGRU CudnnGRUSaveable CudnnLSTM
+        CudnnLSTMSaveable CudnnParamsFormatConverterGRU CudnnParamsFormatConverterLSTM
+        CudnnParamsFormatConverterRelu CudnnParamsFormatConverterTanh CudnnRNNRelu
+        CudnnRNNReluSaveable CudnnRNNTanh CudnnRNNTanhSaveable""",
     "contrib.deprecated": """
         audio_summary histogram_summary image_summary merge_all_summaries merge_summary
         scalar_summary""",
@@ -287,7 +292,11 @@ NAMES = {
         read_keyed_batch_features_shared_queue regression_head run_feeds run_n train""",
     "contrib.learn.datasets": "base load_dataset",
     "contrib.learn.datasets.base": "load_csv_with_header load_csv_without_header",
-    "contrib.learn.monitors": "ValidationMonitor",
+    "contrib.learn.monitors": """
+        BaseMonitor CaptureVariable CheckpointSaver EveryN ExportMonitor GraphDump
+        LoggingTrainable NanLoss PrintTensor RunHookAdapterForMonitors StepCounter StopAtStep
+        SummarySaver SummaryWriterCache ValidationMonitor get_default_monitors
+        replace_monitors_with_hooks""",
     "contrib.learn.preprocessing": """
         ByteProcessor CategoricalProcessor CategoricalVocabulary VocabularyProcessor tokenizer""",
     "contrib.legacy_seq2seq": """

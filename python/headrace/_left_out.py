@@ -64,7 +64,6 @@ NEAREST = {
     "tf.contrib.layers.real_valued_column": "tf.FixedLenFeature with tf.parse_example",
     "tf.contrib.learn": "tf.estimator, and tf.data for the inputs",
     "tf.contrib.learn.Experiment": "tf.estimator.train_and_evaluate",
-    "tf.contrib.learn.RunConfig": "tf.estimator.RunConfig",
     "tf.contrib.learn.learn_runner": "tf.estimator.train_and_evaluate",
     "tf.contrib.learn.datasets": "numpy.loadtxt, or tf.data.TextLineDataset and tf.decode_csv",
     "tf.contrib.learn.monitors": "tf.train.SessionRunHook",

@@ -124,6 +124,18 @@ def unbound(n):
     return y
 
 
+def named_as_what_sets_the_state(values):
+    """Its names are those that the rewritten code has for itself."""
+    if values > 1:
+        values = values * 2
+    while values > 7:
+        values -= 3
+    item = None
+    for item in range(values):
+        values += item
+    return values, item
+
+
 class Base:
     def value(self, n):
         return n + 1
@@ -332,7 +344,8 @@ FUNCTIONS = [
     global_name, global_inside, counter, deletes, unbound, private,
     class_inside, generator_inside, calls, defaults, lambdas, chains, logic,
     unpacking, comprehensions, with_items, frames, augmented, decorated,
-    recursion, strings, assertion, deep, imports, early]
+    recursion, strings, assertion, deep, imports, early,
+    named_as_what_sets_the_state]
 CASES = [(f, n) for f in FUNCTIONS for n in (-1, 0, 1, 2, 3, 5)]
 
 

@@ -1,5 +1,6 @@
 """tf.estimator: the names of the package tensorflow-estimator, found when they
 are used; and that package on this library, where it is installed."""
+import json
 import os
 import subprocess
 import sys
@@ -31,6 +32,10 @@ FAKE = {
         "EstimatorSpec = 'a spec'\n",
     "python/estimator/api/_v1/estimator/inputs/__init__.py":
         "numpy_input_fn = 'a function'\n",
+    "python/estimator/tpu/__init__.py": "",
+    "python/estimator/tpu/tpu_config.py": "TPUConfig = 'a config'\n",
+    "python/estimator/tpu/tpu_estimator.py":
+        "TPUEstimator, _InputPipeline = 'an estimator', 'a pipeline'\n",
 }
 
 
@@ -73,6 +78,7 @@ WITHOUT = """if True:
     "estimator.Estimator", "estimator.inputs.numpy_input_fn",
     "estimator.export.ServingInputReceiver", "contrib.tpu.TPUEstimator",
     "contrib.estimator.add_metrics", "estimator.tpu.RunConfig",
+    "contrib.learn.RunConfig",
     "estimator.experimental.stop_if_lower_hook"])
 def test_without_the_package_an_error_says_how_to_install_it(name, tmp_path):
     space, _, last = name.rpartition(".")
@@ -132,6 +138,11 @@ def test_names_come_from_the_package_at_their_first_use(package, version):
         assert Estimator is inner is own is estimator.Estimator
         from headrace.estimator.inputs import numpy_input_fn
         assert numpy_input_fn == "a function"
+        from tensorflow.contrib.tpu.python.tpu import tpu_config
+        from tensorflow.contrib.tpu.python.tpu.tpu_estimator import (
+            TPUEstimator, _InputPipeline)
+        assert tpu_config.TPUConfig == "a config"
+        assert (TPUEstimator, _InputPipeline) == ("an estimator", "a pipeline")
         """, package)
 
 
@@ -349,6 +360,101 @@ def test_an_estimator_for_tpus_trains_on_cpus(tmp_path):
     make.train(read, max_steps=20)
     found = make.evaluate(read, steps=10)
     close([found["loss"], found["accuracy"]], [0.355738, 0.84])
+
+
+CLUSTER = {"ps": ["a:1", "b:2"], "worker": ["c:3", "d:4"], "master": ["e:5"]}
+
+
+def task(kind, index, **more):
+    return dict(cluster=CLUSTER, task={"type": kind, "index": index}, **more)
+
+
+@needs_package
+@pytest.mark.parametrize("environment, arguments, values", [
+    ({}, {}, dict(
+        master="", evaluation_master="", is_chief=True, num_ps_replicas=0,
+        num_worker_replicas=0, task_id=0, task_type=None, environment="local",
+        save_summary_steps=100, save_checkpoints_secs=600,
+        save_checkpoints_steps=None, keep_checkpoint_max=5, model_dir=None,
+        session_config=None, session_creation_timeout_secs=7200)),
+    ({}, {"save_checkpoints_steps": 10}, dict(
+        save_checkpoints_secs=None, save_checkpoints_steps=10)),
+    ({}, {"master": "x", "evaluation_master": "y", "model_dir": "/m"}, dict(
+        master="x", evaluation_master="y", model_dir="/m")),
+    (task("worker", 1), {}, dict(
+        master="grpc://d:4", is_chief=False, num_ps_replicas=2,
+        num_worker_replicas=3, task_id=1, task_type="worker")),
+    (task("worker", 0), {}, dict(master="grpc://c:3", is_chief=True)),
+    (task("master", 0), {}, dict(master="grpc://e:5", is_chief=False)),
+    (task("master", 0, environment="cloud"), {}, dict(
+        is_chief=True, environment="cloud")),
+    ({"cluster": CLUSTER}, {}, dict(master="", is_chief=True)),
+    ({"model_dir": "/q"}, {}, dict(model_dir="/q")),
+    (task("nonsense", 0), {}, "nonsense is not a valid task_type"),
+    (task("ps", 7), {}, "7 is not a valid task_id for task_type ps"),
+    ({"model_dir": "/q"}, {"model_dir": "/r"}, "must have the same value")])
+def test_the_configuration_of_contrib_learn(monkeypatch, environment, arguments,
+                                            values):
+    monkeypatch.setenv("TF_CONFIG", json.dumps(environment))
+    if isinstance(values, str):
+        with pytest.raises(ValueError, match=values):
+            tf.contrib.learn.RunConfig(**arguments)
+        return
+    made = tf.contrib.learn.RunConfig(**arguments)
+    assert {name: getattr(made, name) for name in values} == values
+
+
+@needs_package
+def test_an_estimator_takes_the_configuration_of_contrib_learn(tmp_path):
+    learn = tf.contrib.learn
+    first = learn.RunConfig(num_cores=2, save_checkpoints_steps=2,
+                            keep_checkpoint_max=1, model_dir=str(tmp_path))
+    assert first.tf_config.intra_op_parallelism_threads == 2
+    assert learn.TaskType.PS == "ps"
+    again = first.replace(keep_checkpoint_max=3)
+    assert type(again) is learn.RunConfig and first.keep_checkpoint_max == 1
+    assert first.uid() == again.uid() and first.uid([]) != again.uid([])
+    tf.estimator.Estimator(
+        model_fn, config=first, params={"units": 2}).train(once)
+    assert [f.name for f in tmp_path.glob("*.index")] == ["model.ckpt-10.index"]
+
+
+def approaching_3(features, labels, mode):
+    v = tf.get_variable("v", [], initializer=tf.constant_initializer(1.))
+    loss = tf.square(v - tf.reduce_mean(features), name="loss")
+    optimizer = tf.train.GradientDescentOptimizer(.1)
+    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=(
+        optimizer.minimize(loss, tf.train.get_global_step())))
+
+
+def threes():
+    return tf.data.Dataset.from_tensors(([3.], [0])).repeat(30)
+
+
+@needs_package
+@pytest.mark.parametrize("options, values, error", [
+    ({}, (False, None, None, 30), None),
+    ({"early_stopping_rounds": 4, "early_stopping_metric_minimize": False},
+     (True, 3, 1.6384, 9), None),
+    ({"early_stopping_rounds": 4, "early_stopping_metric": "nonsense"},
+     (False, None, None, 2), "Metric nonsense missing from outputs"),
+    ({"x": 1}, (False, None, None, 2), "does not support following arguments")])
+def test_monitors_that_validate(tmp_path, options, values, error):
+    monitors = tf.contrib.learn.monitors
+    estimator = tf.estimator.Estimator(
+        approaching_3, str(tmp_path), config=config(save_checkpoints_steps=2))
+    monitor = monitors.ValidationMonitor(
+        input_fn=threes, eval_steps=1, every_n_steps=3, check_interval_secs=None,
+        **options)
+    hooks = monitors.replace_monitors_with_hooks([monitor], estimator)
+    if error is None:
+        estimator.train(threes, hooks=hooks)
+    else:
+        with pytest.raises(ValueError, match=error):
+            estimator.train(threes, hooks=hooks)
+    close([monitor.best_value or 0], [values[2] or 0])
+    assert (monitor.early_stopped, monitor.best_step) == values[:2]
+    assert tf.train.latest_checkpoint(str(tmp_path)).endswith("-%d" % values[3])
 
 
 @needs_package

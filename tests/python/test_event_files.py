@@ -6,6 +6,7 @@ import threading
 import pytest
 
 import headrace as tf
+from headrace._src.compat.record_reader import PyRecordReader_New
 
 
 def events(folder):
@@ -152,6 +153,49 @@ def test_tensorflow_reads_our_events(tmp_path):
                           capture_output=True)
     assert done.stdout.split() == ["file_version", "0", "graph_def", "0",
                                    "meta_graph_def", "0", "summary", "7", "3.0"]
+
+
+def test_a_reader_goes_on_in_a_file_that_is_still_written(tmp_path):
+    path = tmp_path / "records"
+    with tf.python_io.TFRecordWriter(str(path)) as writer:
+        for record in (b"a", b"bb", b"ccc"):
+            writer.write(record)
+    whole = path.read_bytes()
+    path.write_bytes(whole[:17 + 5])
+    with tf.errors.raise_exception_on_not_ok_status() as status:
+        reader = PyRecordReader_New(str(path).encode(), 0, b"", status)
+    reader.GetNext()
+    assert (reader.record(), reader.offset()) == (b"a", 17)
+    for _ in range(2):
+        with pytest.raises(tf.errors.DataLossError):
+            reader.GetNext()
+    path.write_bytes(whole[:17 + 18])
+    reader.GetNext()
+    assert (reader.record(), reader.offset()) == (b"bb", 35)
+    for _ in range(2):
+        with pytest.raises(tf.errors.OutOfRangeError):
+            reader.GetNext()
+    path.write_bytes(whole)
+    reader.GetNext()
+    assert reader.record() == b"ccc"
+    later = PyRecordReader_New(str(path), 35, "", None)
+    later.GetNext()
+    assert later.record() == b"ccc"
+    later.Close()
+    with pytest.raises(tf.errors.FailedPreconditionError, match="closed"):
+        later.GetNext()
+    with pytest.raises(tf.errors.NotFoundError):
+        PyRecordReader_New(str(tmp_path / "none"), 0, "", None)
+
+
+def test_a_status_that_the_program_sets_is_raised():
+    with pytest.raises(tf.errors.NotFoundError, match="no such thing"):
+        with tf.errors.raise_exception_on_not_ok_status() as status:
+            status.code, status.message = tf.errors.NOT_FOUND, "no such thing"
+    with pytest.raises(KeyError):
+        with tf.errors.raise_exception_on_not_ok_status() as status:
+            status.code = tf.errors.NOT_FOUND
+            raise KeyError("x")
 
 
 def test_a_cached_writer_writes_its_graph(tmp_path):

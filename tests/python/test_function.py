@@ -91,6 +91,24 @@ def test_types_are_those_of_the_call_when_none_are_declared():
     assert run([twice(tf.constant(2.5)), twice(tf.constant(3))]) == [5, 6]
 
 
+def test_functions_of_any_types_have_gradient_functions():
+    @tf.headrace.Defun()
+    def gradient(x, y, dy):
+        return 10 * x * dy, tf.cast(y, y.dtype) * dy + tf.zeros_like(x)
+
+    @tf.headrace.Defun(grad_func=gradient, noinline=True)
+    def product(x, y):
+        return x * y
+    for dtype in (tf.float32, tf.float64):
+        x, y = tf.constant(3., dtype), tf.constant(5., dtype)
+        z = product(x, y)
+        assert run([z] + tf.gradients(z, [x, y])) == [15, 30, 5]
+    named = product.instantiate([tf.float32, tf.float32])
+    assert named is product.instantiate(["float32", tf.float32])
+    assert named.name in [f.signature.name for f in
+                          tf.get_default_graph().as_graph_def().library.function]
+
+
 def test_results_are_a_tensor_a_tuple_or_the_operation():
     @tf.headrace.Defun(tf.float32)
     def two(x):

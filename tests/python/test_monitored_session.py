@@ -1,6 +1,7 @@
 """Monitored sessions, hooks, scaffolds, session managers and supervisors."""
 import json
 import logging
+import types
 
 import numpy as np
 import pytest
@@ -206,6 +207,85 @@ def test_summaries_are_written_at_their_steps():
             train.StopAtStepHook(5)]) as session:
         run_until_stop(session, add)
     assert writer.steps == [1, 3, 5] and writer.flushed == 1
+
+
+@pytest.mark.parametrize("base, options, names", [
+    (train.SummarySaverHook, dict(save_steps=1, summary_op=[]),
+     "_summary_writer _output_dir _global_step_tensor _timer _request_summary"),
+    (train.CheckpointSaverHook, dict(save_steps=1),
+     "_summary_writer _checkpoint_dir _save_path _global_step_tensor _timer"),
+    (train.StepCounterHook, dict(),
+     "_summary_writer _output_dir _summary_tag _global_step_tensor _timer"),
+    (train.LoggingTensorHook, dict(tensors=["x:0"], every_n_iter=1),
+     "_tag_order _current_tensors _iter_count _should_trigger _log_tensors"),
+    (train.StopAtStepHook, dict(last_step=9), "_global_step_tensor")])
+def test_what_hooks_of_programs_use_of_their_base_class(tmp_path, base, options,
+                                                        names):
+    seen = []
+
+    class Hook(base):
+        def after_run(self, run_context, run_values):
+            seen.extend(name for name in names.split() if hasattr(self, name))
+            super().after_run(run_context, run_values)
+    tf.constant(1, name="x")
+    step = train.get_or_create_global_step()
+    if base in (train.SummarySaverHook, train.StepCounterHook):
+        options["output_dir"] = str(tmp_path)
+    if base is train.CheckpointSaverHook:
+        options.update(checkpoint_dir=str(tmp_path), saver=train.Saver())
+    with train.SingularMonitoredSession([Hook(**options)]) as session:
+        session.run(step)
+    assert seen == names.split()
+
+
+def test_monitors_are_called_by_a_hook():
+    monitors, calls = tf.contrib.learn.monitors, []
+
+    class Each(monitors.BaseMonitor):
+        def step_begin(self, step):
+            super().step_begin(step)
+            return ["x", "x:0"]
+
+        def step_end(self, step, output):
+            super().step_end(step, output)
+            calls.append((step, output))
+            return step == 7
+
+    class Some(monitors.EveryN):
+        def every_n_step_end(self, step, outputs):
+            calls.append(step)
+
+        def every_n_post_step(self, step, session):
+            calls.append(-step)
+    tf.constant(5, name="x")
+    add = tf.assign_add(train.get_or_create_global_step(), 1)
+    stop = train.StopAtStepHook(last_step=100)
+    chief = types.SimpleNamespace(config=types.SimpleNamespace(is_chief=True))
+    other = types.SimpleNamespace(config=types.SimpleNamespace(is_chief=False))
+    both = [Each(), stop, Some(every_n_steps=4)]
+    replace = monitors.replace_monitors_with_hooks
+    assert replace(None, chief) == [] and replace(both, other) == [stop]
+    with train.SingularMonitoredSession(replace(both, chief)) as session:
+        while not session.should_stop():
+            session.run(add)
+    values = {"x": 5, "x:0": 5}
+    assert calls == [(1, values), 1, -1, (2, values), (3, values), (4, values),
+                     (5, values), 5, -5, (6, values), (7, values), -7]
+
+
+@pytest.mark.parametrize("make, error, words", [
+    (lambda m: m.ValidationMonitor(), ValueError, "Either x or input_fn"),
+    (lambda m: m.BaseMonitor().end(), ValueError, "end called without begin"),
+    (lambda m: m.BaseMonitor().step_end(1, {}), ValueError, "step_end expected"),
+    (lambda m: m.BaseMonitor().step_begin(-1), ValueError, "Invalid step"),
+    (lambda m: m.BaseMonitor().epoch_begin(-1), ValueError, "Invalid epoch"),
+    (lambda m: m.replace_monitors_with_hooks([m.EveryN()], None), ValueError,
+     "Missing estimator"),
+    (lambda m: m.RunHookAdapterForMonitors([]).begin(), RuntimeError,
+     "Global step should be created")])
+def test_what_monitors_refuse(make, error, words):
+    with pytest.raises(error, match=words):
+        make(tf.contrib.learn.monitors)
 
 
 def test_profiles(tmp_path):

@@ -154,6 +154,7 @@ def test_array_functions():
         (tf.strided_slice(A, [0, 1], [3, 4], [2, 1]), A[0:3:2, 1:4]),
         (tf.reverse(A, [1]), A[:, ::-1]),
         (tf.boolean_mask(A, [True, False, True]), A[[0, 2]]),
+        (tf.boolean_mask(A, tf.constant([.5, 0., -1.])), A[[0, 2]]),
         (tf.sequence_mask([1, 3], 4), [[1, 0, 0, 0], [1, 1, 1, 0]]),
         (tf.shape(A), [3, 4]), (tf.rank(A), 2), (tf.size(A), 12),
         (tf.cast(A * 9, tf.int32), (A * 9).astype(np.int32)),

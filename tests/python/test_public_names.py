@@ -80,8 +80,8 @@ INTERNAL = {
     "flow.lookup_ops": "StaticTable Table TableSaveable",
     "framework.dtypes": "bfloat16_numpy",
     "framework.errors": "make",
-    "framework.graph": "global_graph graph_of",
-    "framework.tensor": """convert_n_to_tensor feed_to_array
+    "framework.graph": "global_graph leave_default_graphs graph_of",
+    "framework.tensor": """convert_n_to_tensor feed_to_array replaceable
                            shape_as_tensor to_array""",
     "framework.tensor_shape": """as_dimension as_list_or_none as_shape scalar
                                  unknown_shape""",
@@ -235,7 +235,7 @@ def test_names_are_tensorflows_or_in_tf_headrace(space):
 
 @pytest.mark.parametrize("space, name", [
     ("", "relu"), ("queue", "softmax"), ("contrib", "matmul"), ("nn", "matmul"),
-    ("contrib", "cudnn_rnn"), ("math", "cast"), ("math", "Tensor"),
+    ("contrib", "CudnnLSTM"), ("math", "cast"), ("math", "Tensor"),
     ("", "softplus"), ("data", "concat"), ("", "embedding_lookup"),
     ("summary", "conv2_d"), ("image", "decode_raw"),
     ("", "array_ops"), ("", "session"), ("nn", "name_scope"), ("nn", "numbers"),
@@ -297,6 +297,7 @@ def test_what_is_not_supported_yet(name):
     ("contrib.tpu.shard", "TPUs are left out"), 
     ("keras.applications.NASNetLarge", "the other networks"),
     ("keras.optimizers.schedules", "tf.train.AdamOptimizer"),
+    ("contrib.cudnn_rnn.CudnnLSTM", "tf.nn.dynamic_rnn"),
     ("keras.layers.CuDNNLSTM", "tf.keras.layers.LSTM"),
     ("keras.callbacks.RemoteMonitor", "tf.train.SessionRunHook"),
     ("distribute.MirroredStrategy", "tf.device and one tower a device"),

@@ -462,3 +462,21 @@ def test_gradients_of_cells_of_one_op(cell, want):
     weighed = [np.sum(g * (1 + np.arange(g.size).reshape(g.shape)))
                for g in got]
     np.testing.assert_allclose(weighed, want, atol=1e-3)
+
+
+def test_a_cell_with_the_weights_of_cudnn():
+    # The values are those of TensorFlow 1.15.5.
+    cell = tf.contrib.cudnn_rnn.CudnnCompatibleLSTMCell(3)
+    x = tf.constant(np.arange(8, dtype="f").reshape(1, 4, 2) / 10)
+    with tf.variable_scope("s", initializer=tf.constant_initializer(.1)):
+        outputs, state = tf.nn.dynamic_rnn(
+            tf.nn.rnn_cell.MultiRNNCell([cell]), x, dtype=tf.float32)
+    assert [v.name for v in tf.global_variables()] == [
+        "s/rnn/multi_rnn_cell/cell_0/cudnn_compatible_lstm_cell/%s:0" % name
+        for name in ("kernel", "bias")]
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        found, memory = session.run([outputs, state[0].c])
+    np.testing.assert_allclose(found[0, :, 0], [.00252, .01465, .03359, .05798],
+                               atol=1e-5)
+    np.testing.assert_allclose(memory, np.full([1, 3], .10881), atol=1e-5)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import headrace as tf
+from headrace._src.seq2seq import attention, attention_wrapper
 
 s2s = tf.contrib.seq2seq
 legacy = tf.contrib.legacy_seq2seq
@@ -122,6 +123,87 @@ def test_a_wrong_batch_size_is_said_in_the_run():
         state = cell.zero_state(tf.placeholder_with_default(3, []), tf.float32)
         with tf.Session() as session:
             session.run(state.cell_state)
+
+
+QUERY = np.float32([[1, 2], [3, -1]])
+KEYS = np.arange(12, dtype="f").reshape(2, 3, 2) / 10
+
+
+@pytest.mark.parametrize("make, values", [
+    (lambda: attention._luong_score(tf.constant(QUERY), tf.constant(KEYS), 2.),
+     [[.4, 1.6, 2.8], [2.2, 3., 3.8]]),
+    (lambda: attention._bahdanau_score(tf.constant(QUERY), KEYS,
+                                       np.float32([.5, -2])),
+     [[-1.5601, -1.5434, -1.5306], [1.0819, .6988, .3003]]),
+    (lambda: attention._bahdanau_score(
+        tf.constant(QUERY), KEYS, np.float32([.5, -2]), 3.,
+        np.float32([.1, .2])),
+     [[-2.2701, -2.2445, -2.2257], [1.0168, .4369, -.1206]]),
+    (lambda: attention._prepare_memory(
+        KEYS, memory_mask=[[True, False, True], [False, True, True]]),
+     [[[0, .1], [0, 0], [.4, .5]], [[0, 0], [.8, .9], [1, 1.1]]]),
+    (lambda: attention._maybe_mask_score(
+        tf.constant(QUERY), memory_mask=[[True, False], [False, True]],
+        score_mask_value=-7.), [[1, -7], [-7, -1]])])
+def test_parts_that_other_mechanisms_are_made_of(make, values):
+    # Of TensorFlow 1.15.5.
+    with tf.Session() as session:
+        np.testing.assert_allclose(session.run(make()), values, atol=6e-5)
+
+
+@pytest.mark.parametrize("refused", [
+    lambda: attention._prepare_memory(KEYS, [1, 2], [[True]]),
+    lambda: attention._maybe_mask_score(KEYS, [1], [[True]])])
+def test_lengths_and_a_mask(refused):
+    with pytest.raises(ValueError, match="can't be provided at same time"):
+        refused()
+
+
+def test_a_mechanism_of_a_program():
+    class Mechanism(attention._Mechanism):
+        def __init__(self, memory, lengths):
+            super().__init__(
+                query_layer=None, memory=memory, name="M",
+                probability_fn=lambda score, _: tf.nn.softmax(score),
+                memory_sequence_length=lengths, check_inner_dims_defined=False,
+                memory_layer=tf.layers.Dense(
+                    2, use_bias=False, dtype=tf.float32,
+                    kernel_initializer=tf.ones_initializer()))
+
+        def __call__(self, query, state):
+            weights = self._probability_fn(
+                attention._luong_score(query, self.keys, .5), state)
+            return weights, weights
+
+    mechanism = Mechanism(tf.constant(KEYS), [2, 3])
+    assert mechanism.dtype == tf.float32 and mechanism.state_size == 3
+    context, weights, _ = attention_wrapper._compute_attention(
+        mechanism, tf.constant(QUERY), None, None)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        context, weights = session.run([context, weights])
+    np.testing.assert_allclose(context, [[.1291, .2291], [.852, .952]],
+                               atol=6e-5)
+    np.testing.assert_allclose(
+        weights, [[.3543, .6457, 0], [.212, .3162, .4718]], atol=6e-5)
+
+
+def test_a_wrapper_of_a_program():
+    class Wrapper(s2s.AttentionWrapper):
+        def call(self, inputs, state):
+            with tf.control_dependencies(
+                    self._batch_size_checks(2, "no such batch")):
+                inputs = tf.identity(inputs)
+            output, after = super().call(inputs, state)
+            return output, after.clone(
+                alignments=self._item_or_tuple([after.alignments + 1]))
+
+    cell = Wrapper(tf.contrib.rnn.GRUCell(4), s2s.LuongAttention(4, memory()))
+    _, state = cell(tf.zeros([2, 4]), cell.zero_state(2, tf.float32))
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        np.testing.assert_allclose(session.run(state.alignments),
+                                   np.full([2, 3], 4 / 3), rtol=1e-6)
 
 
 def test_a_model_with_attention_learns_to_copy():

@@ -359,6 +359,17 @@ def test_fetches_that_are_nested_too_deep_or_hold_themselves():
                     use(fetches)
 
 
+@pytest.mark.parametrize("value, wanted", [
+    ("text", "text"), (b"bytes", b"bytes"), (["a", b"b"], ["a", b"b"]),
+    (np.array(["a", "\xe9"]), ["a", "\xe9"])])
+def test_strings_that_are_fed_and_fetched_stay_text_or_bytes(value, wanted):
+    x = tf.placeholder(tf.string)
+    with tf.Session() as session:
+        fed, read = session.run([x, tf.identity(x)], {x: value})
+    assert fed.dtype == object and fed.tolist() == wanted
+    assert all(isinstance(r, bytes) for r in np.ravel(read))
+
+
 def test_fed_values_that_are_nested_too_deep_or_hold_themselves():
     x = tf.placeholder(tf.float32)
     itself = [1.0]

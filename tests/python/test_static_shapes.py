@@ -56,6 +56,34 @@ def test_pad_knows_the_rows_of_stacked_paddings_that_are_known():
         assert session.run(padded, {x: 5}).shape == (8, 7)
 
 
+@pytest.mark.parametrize("dims, begin, size, shape", [
+    ([3, 4, 6], ["n", 1, 0], [1, -1, -1], [1, 3, 6]),
+    ([3, 4, 6], ["n", 1, 0], [-1, -1, 2], [None, 3, 2]),
+    ([None, 4], [0, "n"], [-1, -1], [None, None]),
+    ([3, 4], [1, "n"], [-1, -1], [2, None]),
+    ([3, 4], ["n", 4], [1, -1], [1, 0]),
+    ([3, 4], ["n", 5], [1, -1], [1, None]),
+    (None, [1, "n"], [2, -1], [2, None])])
+def test_slice_to_the_end_from_where_it_is_known(dims, begin, size, shape):
+    n = placeholder(dtype=tf.int32)
+    begin = [n if b == "n" else b for b in begin]
+    assert static(tf.slice(tf.placeholder(tf.float32, dims), begin,
+                           size)) == shape
+
+
+@pytest.mark.parametrize("condition, first, second, shape", [
+    ([2], [None, 3], [None, 3], [None, 3]), ([2], [None], [None], [None]),
+    ([2], [None, 3], [2, None], [2, 3]), ([2, 3], [None, None], [None, None],
+                                          [2, 3]),
+    ([2, None], [None, 3], [None, 3], [2, 3]), ([], [None, 3], [2, None],
+                                                [2, 3])])
+def test_select_takes_no_rows_from_a_vector(condition, first, second, shape):
+    # As TensorFlow 1.15.5 has it.
+    assert static(tf.where(
+        placeholder(*condition, dtype=tf.bool), placeholder(*first),
+        placeholder(*second))) == shape
+
+
 def test_ref_select_has_the_shape_of_all_inputs():
     variables = [raw_ops.VariableV2(shape=s, dtype=tf.float32)
                  for s in ([2, 3], [2, 3], [2, 4])]

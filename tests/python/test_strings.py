@@ -120,7 +120,8 @@ def test_nuls_at_the_end_of_strings(value):
                        tf.convert_to_tensor(value), variable,
                        tf.identity(value)):
             check(s.run(tensor))
-        check(s.run(x, {x: value}))
+        fed = s.run(x, {x: value})  # text stays text
+        assert fed.tolist() == np.array(value, object).tolist()
         check(s.run(tf.identity(x), {x: value}))
     check(tf.get_static_value(tf.constant(value)))
     held = tf.constant(value).op.get_attr("value")

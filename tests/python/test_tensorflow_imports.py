@@ -39,6 +39,11 @@ import tensorflow.contrib.slim as slim, tensorflow as tf; assert slim is tf.cont
 from tensorflow.contrib.eager.python import tfe; assert not tfe.in_eager_mode()
 import tensorflow as tf; assert not tf.contrib.eager.executing_eagerly() and tf.contrib.eager.num_gpus() == 0
 import tensorflow as tf; tf.contrib.eager.custom_gradient, tf.contrib.eager.run_test_in_graph_and_eager_modes
+import tensorflow as tf; f = tf.contrib.framework.deprecated("2030-01-01", "Use g.")(lambda: 3); assert f() == 3 and callable(tf.contrib.framework.deprecated_args) and callable(tf.contrib.framework.deprecated_arg_values)
+from tensorflow.python.ops import summary_op_util as s; from tensorflow.python.distribute import summary_op_util as d; import tensorflow as tf; t = tf.constant(1); assert not d.skip_summary() and s.collect(t, None, ["k"]) is None and tf.get_collection("k")[-1] is t and s.clean_tag("a b") == "a_b" and s.summary_scope("s", "f").__enter__() == ("f/f/s", "f/s/")
+import pydoc, tensorflow as tf; assert all(pydoc.locate("tensorflow." + name) is value for name, value in {"nn.rnn_cell.LSTMCell": tf.nn.rnn_cell.LSTMCell, "train.AdamOptimizer": tf.train.AdamOptimizer, "identity": tf.identity, "nn": tf.nn, "contrib.rnn.Nonsense": None, "nonsense": None}.items())
+from tensorflow.python import pywrap_tensorflow as p; p.PyRecordReader_New, p.PyRecordReader
+from tensorflow.python.ops import rnn; from tensorflow.contrib.seq2seq.python.ops import decoder, helper; import tensorflow as tf; x = tf.zeros([2, 3, 4]); assert rnn._transpose_batch_time(x).shape == decoder._transpose_batch_time(x).shape == [3, 2, 4] and rnn._best_effort_input_batch_size([x]) == 3 and rnn._infer_state_dtype(None, (x, x)) == tf.float32 and rnn._concat(2, [3], static=True) == [2, 3] and helper._unstack_ta(x).read(0).shape == [3, 4]
 import tensorflow as tf; assert tf.contrib.framework.get_name_scope() == tf.get_default_graph().get_name_scope()
 from tensorflow.python.ops import rnn_cell_impl as r; assert [t.shape.as_list() for t in r._zero_state_tensors((3, 4), 2, "float32")] == [[2, 3], [2, 4]]
 from tensorflow.python.ops import variable_scope as v; assert v._pure_variable_scope("p", reuse=None).__enter__().name == "p"
@@ -194,8 +199,13 @@ BAD = {
         "AttributeError: tensorflow.python.ops.array_ops.frobnicate is not "
         "supported",
     "from tensorflow.nn import array_ops":
+        "ImportError: cannot import name 'array_ops' from 'tensorflow.nn'",
+    "import tensorflow.nn.array_ops":
         "ModuleNotFoundError: No module named 'tensorflow.nn.array_ops' in "
         "Headrace",
+    "import tensorflow.nn.relu":
+        "ModuleNotFoundError: No module named 'tensorflow.nn.relu': it is a name "
+        "in tensorflow.nn",
     "from tensorflow.python.eager import context; context.eager_mode()":
         "NotImplementedError: eager execution is not supported",
     "import tensorflow as tf; tf.lite":

@@ -253,6 +253,20 @@ def test_each_test_begins_anew(case):
                                   numbers)
 
 
+def test_a_test_begins_anew_within_a_graph_that_another_left(case):
+    with case.cached_session() as first:
+        pass
+    with tf.Graph().as_default() as graph:
+        tf.constant(1)
+        case.setUp()
+        assert tf.get_default_graph() is not graph
+        assert not tf.get_default_graph().get_operations()
+        with case.cached_session() as second:
+            assert second is not first
+            assert second.graph is tf.get_default_graph()
+    assert tf.get_default_graph() is not graph
+
+
 def test_directories(case):
     assert os.path.isdir(case.get_temp_dir())
     assert case.get_temp_dir().startswith(tf.test.get_temp_dir())

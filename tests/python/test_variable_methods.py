@@ -219,3 +219,20 @@ def test_modes_of_replicas():
         tf.Variable(1, aggregation="most")
     with pytest.raises(ValueError, match="must be a callable"):
         tf.Variable(1, constraint=3)
+
+
+def test_a_tensor_in_the_place_of_a_variable():
+    v = tf.get_variable("v", initializer=[1., 2., 3.])
+    stands_for = tf.identity(v)
+    for name in "assign assign_add assign_sub initialized_value".split():
+        setattr(stands_for, name, getattr(v, name))
+    other = tf.identity(v)
+    with tf.Session() as session:
+        session.run(v.initializer)
+        session.run(stands_for.assign([4., 5., 6.]))
+        session.run(v[1:].assign([8., 9.]))
+        assert session.run(v).tolist() == [4, 8, 9]
+    assert not hasattr(other, "assign")
+    sliced = v[0]
+    sliced.assign = 3
+    assert sliced.assign == 3

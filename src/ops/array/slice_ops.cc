@@ -192,6 +192,15 @@ Status SliceShape(InferenceContext* c) {
   }
   std::vector<int64_t> begin, size;
   const bool begin_known = c->IntInputs(1, &begin);
+  if (!begin_known) {
+    Shape known;  // each known for itself, or -1
+    HR_RETURN_IF_ERROR(c->MakeShapeFromInput(1, &known));
+    begin.assign(in.unknown_rank() ? 0 : in.dims(), -1);
+    if (!known.unknown_rank() && !in.unknown_rank() &&
+        known.dims() == in.dims()) {
+      begin.assign(known.dim_sizes().begin(), known.dim_sizes().end());
+    }
+  }
   Shape as_shape;  // the sizes, each known for itself, -1: to the end
   const bool size_known = c->IntInputs(2, &size);
   if (!size_known) {
@@ -227,7 +236,7 @@ Status SliceShape(InferenceContext* c) {
                                        dim - begin[i], "], but got ", size[i]);
       }
       out.set_dim(i, size[i]);
-    } else if (begin_known && dim >= 0) {
+    } else if (begin[i] >= 0 && dim >= begin[i]) {
       out.set_dim(i, dim - begin[i]);
     }
   }

@@ -70,13 +70,14 @@ Status ClipByValueShape(InferenceContext* c) {
   return OkStatus();
 }
 
-// The condition is a scalar, a vector over axis 0, or of the branches' shape.
+// The condition is a scalar, a vector over axis 0, or of the branches' shape. A
+// vector must fit axis 0 but does not make it known: as in TensorFlow.
 Status SelectShape(InferenceContext* c) {
   Shape out;
   HR_RETURN_IF_ERROR(c->Merge(c->input(1), c->input(2), &out));
   const Shape& cond = c->input(0);
   if (!cond.unknown_rank() && !out.unknown_rank() && cond.dims() != 0) {
-    if (cond.dims() == 1 && out.dims() != 1) {
+    if (cond.dims() == 1) {
       if (out.dims() == 0) {
         return errors::InvalidArgument(
             "Shape must be rank 0 but is rank 1 for condition ",
@@ -85,7 +86,6 @@ Status SelectShape(InferenceContext* c) {
       int64_t rows;
       HR_RETURN_IF_ERROR(
           c->MergeDims(cond.dim_size(0), out.dim_size(0), &rows));
-      HR_RETURN_IF_ERROR(c->ReplaceDim(out, 0, rows, &out));
     } else {
       HR_RETURN_IF_ERROR(c->Merge(out, cond, &out));
     }

@@ -200,8 +200,9 @@ class _State:
             [_operator("get", _lambda(copy.deepcopy(v))) for v in values],
             ast.Load()))])
         body = self.declarations()
+        parameter = self._scope.new_name("values")
         for i, value in enumerate(values):
-            new = ast.Subscript(name("values"), ast.Constant(i), ast.Load())
+            new = ast.Subscript(name(parameter), ast.Constant(i), ast.Load())
             body.append(ast.If(
                 _operator("defined", new),
                 [ast.Assign([_as(value, ast.Store)], new)],
@@ -209,7 +210,7 @@ class _State:
                     "get", _lambda(copy.deepcopy(value)))),
                         [ast.Delete([_as(value, ast.Del)])], [])]))
         return get_name, set_name, [
-            get, _function(set_name, ("values",), body or [ast.Pass()])]
+            get, _function(set_name, (parameter,), body or [ast.Pass()])]
 
 
 class _Scope:

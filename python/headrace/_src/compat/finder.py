@@ -60,7 +60,8 @@ def _packages():
     """The modules that the tables name, and the packages around them."""
     found = set()
     for path in [*tensorflow_modules.NAMES, *inner_modules.NAMES,
-                 *tensorflow_modules.OTHERS, *inner_modules.SAME, *_spaces()]:
+                 *tensorflow_modules.OTHERS, *inner_modules.OF_ESTIMATOR,
+                 *inner_modules.SAME, *_spaces()]:
         while path:
             found.add(path)
             path = path.rpartition(".")[0]
@@ -214,9 +215,11 @@ def _find(path, name):
         return getattr(_space(path), name)
     if path == "python":
         return getattr(_space(""), name)
+    estimator = inner_modules.OF_ESTIMATOR.get(path)
     if path.startswith("python.estimator"):  # TensorFlow's too are a package's
-        packages = _loading.load("_packages")
-        return getattr(packages.load("tensorflow_estimator." + path), name)
+        estimator = "tensorflow_estimator." + path
+    if estimator is not None:
+        return getattr(_loading.load("_packages").load(estimator), name)
     if path.startswith("python.keras") and path[7:] in _spaces():
         return getattr(_space(path[7:]), name)
     if _GENERATED_OPS.match(path) and name == "_op_def_lib":
@@ -319,6 +322,14 @@ class _Finder(importlib.abc.MetaPathFinder):
         if _is_known(_plain(fullname)):
             return importlib.machinery.ModuleSpec(fullname, _Loader(),
                                                   is_package=True)
+        space, _, name = fullname.rpartition(".")
+        if hasattr(sys.modules.get(space), name):
+            # As pydoc.locate asks first, for any name.
+            raise ModuleNotFoundError("No module named %r: it is a name in %s"
+                                      % (fullname, space), name=fullname)
+        if not _of_tensorflow(_plain(fullname)) and _is_namespace(
+                _plain(space)):
+            raise ModuleNotFoundError(_refusal(fullname), name=fullname)
         # Its `name` is left out, or `from a import b` would say less.
         raise ModuleNotFoundError(_refusal(fullname))
 

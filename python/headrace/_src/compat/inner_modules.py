@@ -68,6 +68,21 @@ NAMES = {
             MultiRNNCell RNNCell""",
         "rnn.wrappers": "DeviceWrapper DropoutWrapper ResidualWrapper",
     },
+    "contrib.seq2seq.python.ops.attention_wrapper": {
+        "rnn.cells": "_zero_state_tensors=zero_tensors",
+        "seq2seq.attention": """
+            _BaseAttentionMechanism=_Mechanism _bahdanau_score _luong_score
+            _maybe_mask_score _prepare_memory""",
+        "seq2seq.attention_wrapper": "_compute_attention",
+    },
+    "contrib.seq2seq.python.ops.decoder": {
+        "rnn.cells": "_zero_state_tensors=zero_tensors",
+        "rnn.loops": "_transpose_batch_time=transpose_batch_time",
+    },
+    "contrib.seq2seq.python.ops.helper": {
+        "rnn.loops": "_transpose_batch_time=transpose_batch_time",
+        "seq2seq.helpers": "_unstack_ta=_as_array",
+    },
     "contrib.tensorboard.plugins.projector": {
         "compat.projector": """
             EmbeddingInfo ProjectorConfig SpriteMetadata visualize_embeddings""",
@@ -234,6 +249,9 @@ NAMES = {
     },
     "python.distribute.reduce_util": {
         "distribute.strategy": "ReduceOp",
+    },
+    "python.distribute.summary_op_util": {
+        "compat.training_tools": "skip_summary",
     },
     "python.autograph.pyct.transformer": {
         "compat.autograph_parts": "Base",
@@ -867,6 +885,13 @@ NAMES = {
             initialize_resources local_resources register_resource
             report_uninitialized_resources shared_resources""",
     },
+    "python.ops.rnn": {
+        "compat.linear": "_concat=concat",
+        "rnn.loops": """
+            _best_effort_input_batch_size=_batch_size
+            _infer_state_dtype=_state_dtype
+            _transpose_batch_time=transpose_batch_time""",
+    },
     "python.ops.rnn_cell_impl": {
         "compat.linear": """
             ASSERT_LIKE_RNNCELL_ERROR_REGEXP _BIAS_VARIABLE_NAME
@@ -892,6 +917,10 @@ NAMES = {
     "python.ops.state_ops": {
         "variables.variables": "is_variable_initialized",
         "compat.graphs": "variable_op variable_op_v2",
+    },
+    "python.ops.summary_op_util": {
+        "compat.training_tools": "collect=collect_summary",
+        "training.summary": "clean_tag=_clean summary_scope=_scope",
     },
     "python.ops.string_ops": {
         "compat.second_forms": """
@@ -931,6 +960,7 @@ NAMES = {
             test_src_dir_path unittest""",
     },
     "python.pywrap_tensorflow": {
+        "compat.record_reader": "PyRecordReader PyRecordReader_New",
         "compat.graphs": "TF_TryEvaluateConstant_wrapper=try_evaluate_constant",
         "training.checkpoint_reader": """
             CheckpointReader NewCheckpointReader""",
@@ -1209,6 +1239,15 @@ WITH_OPS = frozenset("python.ops." + name for name in """
     random_ops resource_variable_ops sparse_ops standard_ops state_ops
     string_ops""".split()) | {"python.training.training_ops"}
 
+# Modules that have the names of a module of the package tensorflow-estimator.
+OF_ESTIMATOR = {
+    "contrib.tpu.python.tpu." + name:
+        "tensorflow_estimator.python.estimator.tpu." + name
+    for name in """
+        _tpu_estimator_embedding error_handling tpu_config tpu_context
+        tpu_estimator util""".split()
+}
+
 # Modules that have the names of others.
 SAME = {
     "contrib.feature_column.python.feature_column.sequence_feature_column":
@@ -1224,6 +1263,7 @@ SAME = {
     "contrib.slim.nets.resnet_v1": "contrib.slim.python.slim.nets.resnet_v1",
     "contrib.slim.nets.resnet_v2": "contrib.slim.python.slim.nets.resnet_v2",
     "contrib.slim.nets.vgg": "contrib.slim.python.slim.nets.vgg",
+    "contrib.learn.python.learn.monitors": "contrib.learn.monitors",
     "contrib.learn.python.learn.preprocessing": "contrib.learn.preprocessing",
     "contrib.learn.python.learn.preprocessing.categorical_vocabulary":
         "contrib.learn.preprocessing",

@@ -216,8 +216,7 @@ class _DefaultGraphStack:
 
     def reset(self):
         """Forgets them, and the default graph of the program."""
-        while _headrace.default_graph_depth():
-            _headrace.pop_default_graph()
+        _graph.leave_default_graphs()
         _graph.reset_default_graph()
 
     def is_cleared(self):

@@ -1,7 +1,7 @@
 """tensorflow.python.training: parts of modules that programs and tests use though
 tf does not export them."""
 from headrace import raw_ops as _raw
-from headrace._src.framework.graph import GraphKeys
+from headrace._src.framework.graph import GraphKeys, add_to_collection
 from headrace._src.ops import math_ops as _math
 from headrace._src.training.basic_session_run_hooks import SecondOrStepTimer
 from headrace._src.training.moving_averages import assign_moving_average
@@ -9,6 +9,19 @@ from headrace._src.training.session_manager import SessionManager
 from headrace._src.variables import initializers as _initializers
 from headrace._src.variables import scopes as _scopes
 from headrace._src.variables.scopes import get_variable
+
+
+def collect_summary(val, collections, default_collections):
+    """Adds a summary to the collections, or the default ones for None."""
+    if collections is None:
+        collections = default_collections
+    for key in collections:
+        add_to_collection(key, val)
+
+
+def skip_summary():
+    """Whether this replica writes no summaries: False, there is one."""
+    return False
 
 
 class NeverTriggerTimer(SecondOrStepTimer):

@@ -66,6 +66,20 @@ class LSTMBlockCell(LayerRNNCell):
         return h, LSTMStateTuple(c, h)
 
 
+class CudnnCompatibleLSTMCell(LSTMBlockCell):
+    """LSTMBlockCell with nothing added to the forget gate and no peepholes, as
+    cuDNN's cells are: it runs on CPUs with their weights.
+
+    Inputs [batch, size], states [batch, num_units], of float32, float64 or
+    float16. ValueError for inputs of another rank or of unknown size."""
+
+    def __init__(self, num_units, reuse=None):
+        super().__init__(num_units, forget_bias=0., reuse=reuse,
+                         name="cudnn_compatible_lstm_cell")
+
+    _CONFIG = "num_units reuse"
+
+
 @RegisterGradient("LSTMBlockCell")
 def _lstm_block_cell_gradient(op, *grads):
     """From the gradients of the memory and of the output; those of the gates

@@ -203,3 +203,27 @@ def exception_type_from_error_code(error_code):
 def error_code_from_exception_type(cls):
     """The status code of a class."""
     return cls(None, None, "").error_code
+
+
+class raise_exception_on_not_ok_status:
+    """`with raise_exception_on_not_ok_status() as status`: the error of `status`
+    is raised at the end of the block, as programs of the C API expect.
+
+    The functions here raise their errors themselves, so `status`, with `code` and
+    `message`, stays as it is unless the program sets it. No tensor is made, so
+    shapes and dtypes do not matter. OpError of the class of the code that was
+    set."""
+
+    class _Status:
+        code = OK
+        message = ""
+
+    def __enter__(self):
+        self._status = self._Status()
+        return self._status
+
+    def __exit__(self, kind, error, trace):
+        code, message = self._status.code, self._status.message
+        if kind is None and code != OK:
+            raise exception_type_from_error_code(code)(None, None, message)
+        return False

@@ -633,6 +633,13 @@ def reset_default_graph():
     _global_graph = None
 
 
+def leave_default_graphs():
+    """Makes the program's default graph this thread's, as if all blocks of
+    Graph.as_default() had ended. Their ends do nothing then."""
+    while _headrace.default_graph_depth():
+        _headrace.pop_default_graph()
+
+
 class name_scope:
     """`with name_scope(name, default_name, values)`: a scope of the graph that
     `values` belong to. `name` None means `default_name`.

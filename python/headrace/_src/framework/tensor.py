@@ -530,12 +530,26 @@ def _get_attribute(self, name):
             type(self).__name__, name)) from None
 
 
+def _keep_attribute(self, name, value):
+    store, key = _own_attributes(self)
+    store.setdefault(key, {})[name] = value
+
+
 def _set_attribute(self, name, value):
     if hasattr(type(self), name):
         object.__setattr__(self, name, value)  # its setter, or the error
     else:
-        store, key = _own_attributes(self)
-        store.setdefault(key, {})[name] = value
+        _keep_attribute(self, name, value)
+
+
+def replaceable(name, get):
+    """A property of Tensor that a program may put its own value in place of."""
+    def own_or_ours(tensor):
+        store, key = _own_attributes(tensor)
+        own = store.get(key, {})
+        return own[name] if name in own else get(tensor)
+    return property(own_or_ours,
+                    lambda tensor, value: _keep_attribute(tensor, name, value))
 
 
 def _delete_attribute(self, name):

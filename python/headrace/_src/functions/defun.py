@@ -60,17 +60,28 @@ class _Overloaded:
         self._by_types = {}
         self.__doc__ = function.__doc__
 
-    def __call__(self, *args, **kwargs):
-        args = [convert_to_tensor(a) for a in args]
-        types = [a.dtype.base_dtype for a in args]
+    def instantiate(self, input_types):
+        """The function of arguments of these types. Its gradient function is
+        that of the arguments' and the results' types."""
+        types = [dtypes.as_dtype(t).base_dtype for t in input_types]
         key = tuple(t.name for t in types)
         if key not in self._by_types:
             options = dict(self._options)
             if options["func_name"]:
                 options["func_name"] = "_".join(
                     (options["func_name"],) + key)
-            self._by_types[key] = _Defined(self._function, types, **options)
-        return self._by_types[key](*args, **kwargs)
+            gradient = options.pop("grad_func")
+            defined = _Defined(self._function, types, **options)
+            if gradient is not None:
+                defined.set_gradient(gradient)
+            self._by_types[key] = defined
+        return self._by_types[key]
+
+    def __call__(self, *args, **kwargs):
+        args = [convert_to_tensor(a) for a in args]
+        with _graph.graph_of(args).as_default():
+            defined = self.instantiate([a.dtype for a in args])
+        return defined(*args, **kwargs)
 
 
 class _Defined:
@@ -121,6 +132,12 @@ class _Defined:
     @property
     def declared_input_types(self):
         return tuple(self._types)
+
+    def set_gradient(self, overloaded):
+        """Takes the gradient function from one of any argument types."""
+        self._trace()
+        self._grad_func = overloaded.instantiate(
+            self._types + self._result_types)
 
     def _trace(self):
         if self._def is not None:

@@ -11,7 +11,7 @@ from headrace._src.framework import dtypes
 from headrace._src.framework.dispatch import dispatched
 from headrace._src.framework.graph import get_default_graph, name_scope
 from headrace._src.framework.tensor import (
-    constant, constant_value, convert_to_tensor, is_tensor)
+    constant, constant_value, convert_to_tensor, is_tensor, replaceable)
 from headrace._src.framework.tensor_shape import (
     Dimension, TensorShape, as_shape, dimension_value)
 
@@ -587,20 +587,21 @@ def _index(k, default):
 
 Tensor.__getitem__ = (  # type: ignore
     lambda tensor, key: _getitem(tensor, key))
-Tensor.assign = property(_slice_assign)
+Tensor.assign = replaceable("assign", _slice_assign)
 
 
 def boolean_mask(tensor, mask, name="boolean_mask", axis=None):
     """The slices of `tensor` where `mask` is true.
 
-    `tensor`: of any type, at least [n]; `mask`: bool, whose shape is that of
-    the dimensions of `tensor` from `axis` (0) on. The result has the type of
-    `tensor`, with those dimensions as one: the number of true elements.
+    `tensor`: of any type, at least [n]; `mask`: bool, or numbers that are true
+    unless 0, whose shape is that of the dimensions of `tensor` from `axis` (0)
+    on. The result has the type of `tensor`, with those dimensions as one: the
+    number of true elements.
     ValueError for a scalar or unknown rank of the mask, and for shapes that do
     not fit."""
     with name_scope(name, None, [tensor, mask]):
         tensor = convert_to_tensor(tensor, name="tensor")
-        mask = convert_to_tensor(mask, dtype=dtypes.bool_, name="mask")
+        mask = convert_to_tensor(mask, name="mask")
         axis = 0 if axis is None else axis
         n = mask._rank()
         if n is None:

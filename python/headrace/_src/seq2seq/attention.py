@@ -43,21 +43,36 @@ def _size(x, axis):
     return _array.shape(x)[axis] if known is None else known
 
 
-def _prepared(memory, lengths, check_inner):
-    """The memory, 0 after the ends. ValueError for unknown sizes."""
+def _both_masks():
+    return ValueError("memory_sequence_length and memory_mask can't be provided "
+                      "at same time.")
+
+
+def _prepare_memory(memory, memory_sequence_length=None, memory_mask=None,
+                    check_inner_dims_defined=True):
+    """The memory [batch, time, ...], 0 after the ends or where memory_mask, bool
+    [batch, time], is false. ValueError for unknown sizes, and for both."""
     memory = nest.map_structure(lambda m: convert_to_tensor(m, name="memory"),
                                 memory)
-    if check_inner:
+    lengths = memory_sequence_length
+    if lengths is not None:
+        if memory_mask is not None:
+            raise _both_masks()
+        lengths = convert_to_tensor(lengths, name="memory_sequence_length")
+    if check_inner_dims_defined:
         for m in nest.flatten(memory):
             if not m.get_shape()[2:].is_fully_defined():
                 raise ValueError(
                     "Expected memory %s to have fully defined inner dims, but "
                     "saw shape: %s" % (m.name, m.get_shape()))
-    if lengths is None:
+    if lengths is None and memory_mask is None:
         return memory
     first = nest.flatten(memory)[0]
-    mask = _special.sequence_mask(lengths, maxlen=_array.shape(first)[1],
-                                  dtype=first.dtype.base_dtype)
+    if lengths is not None:
+        mask = _special.sequence_mask(lengths, maxlen=_array.shape(first)[1],
+                                      dtype=first.dtype.base_dtype)
+    else:
+        mask = _math.cast(memory_mask, first.dtype.base_dtype)
 
     def masked(m):
         rank = m.get_shape().ndims
@@ -68,14 +83,23 @@ def _prepared(memory, lengths, check_inner):
     return nest.map_structure(masked, memory)
 
 
-def _masked_score(score, lengths, value):
-    if lengths is None:
+def _maybe_mask_score(score, memory_sequence_length=None, memory_mask=None,
+                      score_mask_value=None):
+    """The score [batch, time], score_mask_value after the ends or where
+    memory_mask is false. ValueError for both."""
+    lengths = memory_sequence_length
+    if lengths is None and memory_mask is None:
         return score
-    with control_dependencies([assert_positive(
-            lengths, message="All values in memory_sequence_length must "
-            "greater than zero.")]):
-        mask = _special.sequence_mask(lengths, maxlen=_array.shape(score)[1])
-        return _array.where(mask, score, value * _array.ones_like(score))
+    if lengths is not None:
+        if memory_mask is not None:
+            raise _both_masks()
+        with control_dependencies([assert_positive(
+                lengths, message="All values in memory_sequence_length must "
+                "greater than zero.")]):
+            memory_mask = _special.sequence_mask(
+                lengths, maxlen=_array.shape(score)[1])
+    return _array.where(memory_mask, score,
+                        score_mask_value * _array.ones_like(score))
 
 
 class _Mechanism(AttentionMechanism):
@@ -87,7 +111,8 @@ class _Mechanism(AttentionMechanism):
 
     def __init__(self, query_layer, memory, probability_fn,
                  memory_sequence_length=None, memory_layer=None,
-                 score_mask_value=None, custom_key_value_fn=None, name=None):
+                 check_inner_dims_defined=True, score_mask_value=None,
+                 custom_key_value_fn=None, name=None):
         for what, layer in (("query_layer", query_layer),
                             ("memory_layer", memory_layer)):
             if layer is not None and not isinstance(layer, Layer):
@@ -95,19 +120,22 @@ class _Mechanism(AttentionMechanism):
                                 % (what, type(layer).__name__))
         self._query_layer = query_layer
         self._memory_layer = memory_layer
+        kind = getattr(memory_layer, "dtype", None)
+        if kind is None:
+            kind = nest.flatten(nest.map_structure(
+                convert_to_tensor, memory))[0].dtype
+        self.dtype = kind
         if score_mask_value is None:
-            kind = dtypes.as_dtype(getattr(memory, "dtype", None)
-                                   or convert_to_tensor(memory).dtype)
-            score_mask_value = kind.base_dtype.as_numpy_dtype(-np.inf)
+            score_mask_value = dtypes.as_dtype(
+                kind).base_dtype.as_numpy_dtype(-np.inf)
         with name_scope(name, "BaseAttentionMechanismInit",
                         nest.flatten(memory)):
-            lengths = memory_sequence_length
-            if lengths is not None:
-                lengths = convert_to_tensor(lengths,
-                                            name="memory_sequence_length")
             self._probability_fn = lambda score, previous: probability_fn(
-                _masked_score(score, lengths, score_mask_value), previous)
-            self._values = _prepared(memory, lengths, True)
+                _maybe_mask_score(score, memory_sequence_length,
+                                  score_mask_value=score_mask_value), previous)
+            self._values = _prepare_memory(
+                memory, memory_sequence_length,
+                check_inner_dims_defined=check_inner_dims_defined)
             self._keys = (self._values if memory_layer is None
                           else memory_layer(self._values))
             if custom_key_value_fn is not None:
@@ -154,6 +182,35 @@ def _dense(units, name, dtype):
                  dtype=dtypes.as_dtype(dtype or dtypes.float32))
 
 
+def _luong_score(query, keys, scale):
+    """The dot products of the query [batch, units] with the keys [batch, time,
+    units], times `scale` unless it is None. ValueError for other units."""
+    depth = query.get_shape()[-1].value
+    units = keys.get_shape()[-1].value
+    if depth != units:
+        raise ValueError(
+            "Incompatible or unknown inner dimensions between query and "
+            "keys.  Query (%s) has units: %s.  Keys (%s) have units: %s.  "
+            "Perhaps you need to set num_units to the keys' dimension (%s)?"
+            % (query, depth, keys, units, units))
+    score = _array.squeeze(_math.matmul(
+        _array.expand_dims(query, 1), keys, transpose_b=True), [1])
+    return score if scale is None else scale * score
+
+
+def _bahdanau_score(processed_query, keys, attention_v, attention_g=None,
+                    attention_b=None):
+    """attention_v * tanh(keys + query), summed over the units: [batch, time] of
+    a query [batch, units] and keys [batch, time, units]. With attention_g and
+    attention_b, v is g * v / |v| and b is added to the sum."""
+    query = _array.expand_dims(processed_query, 1)
+    v = attention_v
+    if attention_g is None or attention_b is None:
+        return _math.reduce_sum(v * _math.tanh(keys + query), [2])
+    v = attention_g * v * _math.rsqrt(_math.reduce_sum(_math.square(v)))
+    return _math.reduce_sum(v * _math.tanh(keys + query + attention_b), [2])
+
+
 class _Luong:
     """Scores are dot products of the query with the keys."""
 
@@ -164,17 +221,7 @@ class _Luong:
     def _score(self, query):
         g = get_variable("attention_g", dtype=query.dtype.base_dtype,
                          initializer=Ones, shape=()) if self._scale else None
-        depth = query.get_shape()[-1].value
-        units = self._keys.get_shape()[-1].value
-        if depth != units:
-            raise ValueError(
-                "Incompatible or unknown inner dimensions between query and "
-                "keys.  Query (%s) has units: %s.  Keys (%s) have units: %s.  "
-                "Perhaps you need to set num_units to the keys' dimension (%s)?"
-                % (query, depth, self._keys, units, units))
-        score = _array.squeeze(_math.matmul(
-            _array.expand_dims(query, 1), self._keys, transpose_b=True), [1])
-        return score if g is None else g * score
+        return _luong_score(query, self._keys, g)
 
 
 class _Bahdanau:
@@ -189,17 +236,13 @@ class _Bahdanau:
         query = self._query_layer(query) if self._query_layer else query
         kind, units = query.dtype.base_dtype, self._num_units
         v = get_variable("attention_v", [units], dtype=kind)
-        if self._normalize:
-            g = get_variable("attention_g", dtype=kind, shape=(),
-                             initializer=Constant(math.sqrt(1. / units)))
-            b = get_variable("attention_b", [units], dtype=kind,
-                             initializer=Zeros())
-        query = _array.expand_dims(query, 1)
-        if self._normalize:
-            v = g * v * _math.rsqrt(_math.reduce_sum(_math.square(v)))
-            return _math.reduce_sum(
-                v * _math.tanh(self._keys + query + b), [2])
-        return _math.reduce_sum(v * _math.tanh(self._keys + query), [2])
+        if not self._normalize:
+            return _bahdanau_score(query, self._keys, v)
+        g = get_variable("attention_g", dtype=kind, shape=(),
+                         initializer=Constant(math.sqrt(1. / units)))
+        b = get_variable("attention_b", [units], dtype=kind,
+                         initializer=Zeros())
+        return _bahdanau_score(query, self._keys, v, g, b)
 
 
 class LuongAttention(_Luong, _Mechanism):

@@ -67,12 +67,13 @@ def _of_same_shape(old, new):
             return _array.identity(new, name="Identity")
 
 
-def _attend(mechanism, cell_output, state, layer):
+def _compute_attention(attention_mechanism, cell_output, attention_state,
+                       attention_layer):
     """(attention, weights, next state) of one mechanism."""
-    weights, state = mechanism(cell_output, state=state)
+    weights, state = attention_mechanism(cell_output, state=attention_state)
     context = _array.squeeze(_math.matmul(
-        _array.expand_dims(weights, 1), mechanism.values), [1])
-    attention = context if layer is None else layer(
+        _array.expand_dims(weights, 1), attention_mechanism.values), [1])
+    attention = context if attention_layer is None else attention_layer(
         _array.concat([cell_output, context], 1))
     return attention, weights, state
 
@@ -116,7 +117,7 @@ class AttentionWrapper(RNNCell):
         self._cell_input_fn = cell_input_fn
         self._output_attention = output_attention
         self._alignment_history = alignment_history
-        self._attention_fn = attention_fn or _attend
+        self._attention_fn = attention_fn or _compute_attention
         self._make_layers(attention_layer_size, attention_layer, dtype)
         with name_scope(name, "AttentionWrapperInit"):
             self._initial_cell_state = None
@@ -177,14 +178,17 @@ class AttentionWrapper(RNNCell):
             "beam search decoder, the encoder's output and state must be "
             "tiled with tf.contrib.seq2seq.tile_batch, and batch_size be that "
             "times beam_width." % (where, self.name))
-        checks = [assert_equal(batch_size, mechanism.batch_size,
-                               message=message)
-                  for mechanism in self._attention_mechanisms]
+        checks = self._batch_size_checks(batch_size, message)
         with control_dependencies([c for c in checks if c is not None]):
             return nest.map_structure(
                 lambda s: _array.identity(s, name=name), values)
 
-    def _one_or_all(self, values):
+    def _batch_size_checks(self, batch_size, error_message):
+        return [assert_equal(batch_size, mechanism.batch_size,
+                             message=error_message)
+                for mechanism in self._attention_mechanisms]
+
+    def _item_or_tuple(self, values):
         values = tuple(values)
         return values if self._is_multi else values[0]
 
@@ -199,10 +203,10 @@ class AttentionWrapper(RNNCell):
         return AttentionWrapperState(
             cell_state=self._cell.state_size, time=TensorShape([]),
             attention=self._attention_layer_size,
-            alignments=self._one_or_all(sizes),
-            attention_state=self._one_or_all(
+            alignments=self._item_or_tuple(sizes),
+            attention_state=self._item_or_tuple(
                 m.state_size for m in self._attention_mechanisms),
-            alignment_history=self._one_or_all(
+            alignment_history=self._item_or_tuple(
                 size if self._alignment_history else () for size in sizes))
 
     def zero_state(self, batch_size, dtype):
@@ -223,11 +227,11 @@ class AttentionWrapper(RNNCell):
                 time=_array.zeros([], dtype=dtypes.int32),
                 attention=zero_tensors(self._attention_layer_size, batch_size,
                                        dtype),
-                alignments=self._one_or_all(weights),
-                attention_state=self._one_or_all(
+                alignments=self._item_or_tuple(weights),
+                attention_state=self._item_or_tuple(
                     m.initial_state(batch_size, dtype)
                     for m in self._attention_mechanisms),
-                alignment_history=self._one_or_all(
+                alignment_history=self._item_or_tuple(
                     TensorArray(dtype, size=0, dynamic_size=True,
                                 element_shape=w.get_shape())
                     if self._alignment_history else () for w in weights))
@@ -260,8 +264,8 @@ class AttentionWrapper(RNNCell):
         attention = _array.concat(attentions, 1)
         following = AttentionWrapperState(
             time=state.time + 1, cell_state=cell_state, attention=attention,
-            attention_state=self._one_or_all(states),
-            alignments=self._one_or_all(weights),
-            alignment_history=self._one_or_all(histories))
+            attention_state=self._item_or_tuple(states),
+            alignments=self._item_or_tuple(weights),
+            alignment_history=self._item_or_tuple(histories))
         return (attention if self._output_attention else cell_output,
                 following)

@@ -134,8 +134,11 @@ class TestCase(Assertions):
 
     def setUp(self):
         super().setUp()
+        self._ClearCachedSession()
         random.seed(DEFAULT_GRAPH_SEED)
         np.random.seed(DEFAULT_GRAPH_SEED % 2 ** 32)
+        # An earlier test may have failed within `with graph.as_default()`.
+        _graph.leave_default_graphs()
         _graph.reset_default_graph()
         _graph.get_default_graph().seed = DEFAULT_GRAPH_SEED
 

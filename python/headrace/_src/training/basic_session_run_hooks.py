@@ -82,19 +82,21 @@ class StopAtStepHook(SessionRunHook):
         self._last_step = last_step
 
     def begin(self):
-        self._step = _need_step("StopAtStepHook")
+        self._global_step_tensor = _need_step("StopAtStepHook")
 
     def after_create_session(self, session, coord):
         if self._last_step is None:
-            self._last_step = session.run(self._step) + self._num_steps
+            self._last_step = self._num_steps + session.run(
+                self._global_step_tensor)
 
     def before_run(self, run_context):
-        return SessionRunArgs(self._step)
+        return SessionRunArgs(self._global_step_tensor)
 
     def after_run(self, run_context, run_values):
         # What was fetched may be from before the step; then look again.
         if run_values.results + 1 >= self._last_step:
-            if run_context.session.run(self._step) >= self._last_step:
+            step = run_context.session.run(self._global_step_tensor)
+            if step >= self._last_step:
                 run_context.request_stop()
 
 
@@ -117,13 +119,13 @@ class LoggingTensorHook(SessionRunHook):
         if every_n_iter is not None and every_n_iter <= 0:
             raise ValueError("invalid every_n_iter=%s." % every_n_iter)
         if not isinstance(tensors, dict):
-            self._names = list(tensors)
-            tensors = {name: name for name in self._names}
+            self._tag_order = list(tensors)
+            tensors = {name: name for name in self._tag_order}
         else:
-            self._names = list(tensors)
+            self._tag_order = list(tensors)
         self._tensors = tensors
         self._formatter = formatter
-        self._at_end = at_end
+        self._log_at_end = at_end
         self._timer = None
         if every_n_iter is not None or every_n_secs is not None:
             self._timer = SecondOrStepTimer(every_n_secs, every_n_iter)
@@ -131,35 +133,37 @@ class LoggingTensorHook(SessionRunHook):
     def begin(self):
         if self._timer is not None:
             self._timer.reset()
-        self._runs = 0
+        self._iter_count = 0
         self._since = None
-        self._fetches = {name: _graph_element(t)
+        self._current_tensors = {name: _graph_element(t)
                          for name, t in self._tensors.items()}
 
     def before_run(self, run_context):
-        self._due = self._timer is not None and (
-            self._timer.should_trigger_for_step(self._runs))
-        return SessionRunArgs(self._fetches) if self._due else None
+        self._should_trigger = self._timer is not None and (
+            self._timer.should_trigger_for_step(self._iter_count))
+        return (SessionRunArgs(self._current_tensors) if self._should_trigger
+                else None)
 
     def after_run(self, run_context, run_values):
-        if self._due:
-            self._show(run_values.results)
-        self._runs += 1
+        if self._should_trigger:
+            self._log_tensors(run_values.results)
+        self._iter_count += 1
 
     def end(self, session):
-        if self._at_end:
-            self._show(session.run(self._fetches))
+        if self._log_at_end:
+            self._log_tensors(session.run(self._current_tensors))
 
-    def _show(self, values):
+    def _log_tensors(self, values):
         seconds = None
         if self._timer is not None:
-            seconds, _ = self._timer.update_last_triggered_step(self._runs)
+            seconds, _ = self._timer.update_last_triggered_step(
+                self._iter_count)
         if self._formatter:
             _log.info("%s", self._formatter(values))
             return
         with np.printoptions(suppress=True):
             text = ", ".join("%s = %s" % (name, values[name])
-                             for name in self._names)
+                             for name in self._tag_order)
         if seconds is not None:
             text += " (%.3f sec)" % seconds
         _log.info("%s", text)
@@ -186,15 +190,15 @@ class NanTensorHook(SessionRunHook):
     fail_on_nan_loss is False."""
 
     def __init__(self, loss_tensor, fail_on_nan_loss=True):
-        self._loss = loss_tensor
-        self._fail = fail_on_nan_loss
+        self._loss_tensor = loss_tensor
+        self._fail_on_nan_loss = fail_on_nan_loss
 
     def before_run(self, run_context):
-        return SessionRunArgs(self._loss)
+        return SessionRunArgs(self._loss_tensor)
 
     def after_run(self, run_context, run_values):
         if np.isnan(run_values.results):
-            if self._fail:
+            if self._fail_on_nan_loss:
                 _log.error("Model diverged with loss = NaN.")
                 raise NanLossDuringTrainingError
             _log.warning("Model diverged with loss = NaN.")
@@ -230,8 +234,8 @@ class CheckpointSaverHook(SessionRunHook):
         if saver is not None and scaffold is not None:
             raise ValueError("You cannot provide both saver and scaffold.")
         self._saver = saver
-        self._dir = checkpoint_dir
-        self._path = os.path.join(checkpoint_dir, checkpoint_basename)
+        self._checkpoint_dir = checkpoint_dir
+        self._save_path = os.path.join(checkpoint_dir, checkpoint_basename)
         self._scaffold = scaffold
         self._timer = SecondOrStepTimer(every_secs=save_secs,
                                         every_steps=save_steps)
@@ -239,38 +243,40 @@ class CheckpointSaverHook(SessionRunHook):
         self._steps_per_run = 1
 
     def begin(self):
-        self._step = _need_step("CheckpointSaverHook")
-        self._writer = headrace.summary.FileWriterCache.get(self._dir)
+        self._global_step_tensor = _need_step("CheckpointSaverHook")
+        self._summary_writer = headrace.summary.FileWriterCache.get(
+            self._checkpoint_dir)
         for listener in self._listeners:
             listener.begin()
 
     def after_create_session(self, session, coord):
-        step = session.run(self._step)
+        step = session.run(self._global_step_tensor)
         graph = get_default_graph()
         graph_def = graph.as_graph_def(add_shapes=True)
-        headrace.train.write_graph(graph_def, self._dir, "graph.pbtxt")
-        self._writer.add_graph(graph)
-        self._writer.add_meta_graph(create_meta_graph_def(
+        headrace.train.write_graph(graph_def, self._checkpoint_dir,
+                                   "graph.pbtxt")
+        self._summary_writer.add_graph(graph)
+        self._summary_writer.add_meta_graph(create_meta_graph_def(
             graph_def=graph_def, saver_def=self._get_saver().saver_def))
         self._save(session, step)
         self._timer.update_last_triggered_step(step)
 
     def before_run(self, run_context):
-        return SessionRunArgs(self._step)
+        return SessionRunArgs(self._global_step_tensor)
 
     def after_run(self, run_context, run_values):
         stale = run_values.results
         if not self._timer.should_trigger_for_step(
                 stale + self._steps_per_run):
             return
-        step = run_context.session.run(self._step)
+        step = run_context.session.run(self._global_step_tensor)
         if self._timer.should_trigger_for_step(step):
             self._timer.update_last_triggered_step(step)
             if self._save(run_context.session, step):
                 run_context.request_stop()
 
     def end(self, session):
-        last = session.run(self._step)
+        last = session.run(self._global_step_tensor)
         if last != self._timer.last_triggered_step():
             self._save(session, last)
         for listener in self._listeners:
@@ -278,13 +284,13 @@ class CheckpointSaverHook(SessionRunHook):
 
     def _save(self, session, step):
         """True if a listener asks to stop."""
-        _log.info("Saving checkpoints for %d into %s.", step, self._path)
+        _log.info("Saving checkpoints for %d into %s.", step, self._save_path)
         for listener in self._listeners:
             listener.before_save(session, step)
-        self._get_saver().save(session, self._path, global_step=step)
-        self._writer.add_session_log(
+        self._get_saver().save(session, self._save_path, global_step=step)
+        self._summary_writer.add_session_log(
             messages.SessionLog(status=messages.SessionLog.CHECKPOINT,
-                                checkpoint_path=self._path), step)
+                                checkpoint_path=self._save_path), step)
         asked = [listener.after_save(session, step)
                  for listener in self._listeners]
         if any(asked):
@@ -318,22 +324,23 @@ class StepCounterHook(SessionRunHook):
                              "should be provided.")
         self._timer = SecondOrStepTimer(every_steps=every_n_steps,
                                         every_secs=every_n_secs)
-        self._writer = summary_writer
-        self._dir = output_dir
+        self._summary_writer = summary_writer
+        self._output_dir = output_dir
 
     def begin(self):
-        self._step = _need_step("StepCounterHook")
-        if self._writer is None and self._dir:
-            self._writer = headrace.summary.FileWriterCache.get(self._dir)
-        self._tag = _step.get_global_step().op.name + "/sec"
+        self._global_step_tensor = _need_step("StepCounterHook")
+        if self._summary_writer is None and self._output_dir:
+            self._summary_writer = headrace.summary.FileWriterCache.get(
+                self._output_dir)
+        self._summary_tag = _step.get_global_step().op.name + "/sec"
 
     def before_run(self, run_context):
-        return SessionRunArgs(self._step)
+        return SessionRunArgs(self._global_step_tensor)
 
     def after_run(self, run_context, run_values):
         if not self._timer.should_trigger_for_step(run_values.results + 1):
             return
-        step = run_context.session.run(self._step)
+        step = run_context.session.run(self._global_step_tensor)
         if self._timer.should_trigger_for_step(step):
             seconds, steps = self._timer.update_last_triggered_step(step)
             if seconds is not None:
@@ -341,11 +348,11 @@ class StepCounterHook(SessionRunHook):
 
     def _log_and_record(self, elapsed_steps, elapsed_time, global_step):
         rate = elapsed_steps / elapsed_time
-        if self._writer is not None:
+        if self._summary_writer is not None:
             summary = messages.Summary()
-            summary.value.add(tag=self._tag, simple_value=rate)
-            self._writer.add_summary(summary, global_step)
-        _log.info("%s: %g", self._tag, rate)
+            summary.value.add(tag=self._summary_tag, simple_value=rate)
+            self._summary_writer.add_summary(summary, global_step)
+        _log.info("%s: %g", self._summary_tag, rate)
 
 
 class SummarySaverHook(SessionRunHook):
@@ -358,19 +365,20 @@ class SummarySaverHook(SessionRunHook):
             raise ValueError("Exactly one of scaffold or summary_op must be "
                              "provided.")
         self._summary_op = summary_op
-        self._writer = summary_writer
-        self._dir = output_dir
+        self._summary_writer = summary_writer
+        self._output_dir = output_dir
         self._scaffold = scaffold
         self._timer = SecondOrStepTimer(every_secs=save_secs,
                                         every_steps=save_steps)
 
     def begin(self):
-        self._step = _need_step("SummarySaverHook")
-        if self._writer is None and self._dir:
-            self._writer = headrace.summary.FileWriterCache.get(self._dir)
+        self._global_step_tensor = _need_step("SummarySaverHook")
+        if self._summary_writer is None and self._output_dir:
+            self._summary_writer = headrace.summary.FileWriterCache.get(
+                self._output_dir)
         self._next_step = None
 
-    def _summaries(self):
+    def _get_summary_op(self):
         op = (self._summary_op if self._summary_op is not None
               else self._scaffold.summary_op)
         if op is None:
@@ -378,33 +386,33 @@ class SummarySaverHook(SessionRunHook):
         return list(op) if isinstance(op, (list, tuple)) else [op]
 
     def before_run(self, run_context):
-        self._due = self._next_step is None or (
+        self._request_summary = self._next_step is None or (
             self._timer.should_trigger_for_step(self._next_step))
-        fetches = {"global_step": self._step}
-        summaries = self._summaries() if self._due else None
+        fetches = {"global_step": self._global_step_tensor}
+        summaries = self._get_summary_op() if self._request_summary else None
         if summaries is not None:
             fetches["summary"] = summaries
         return SessionRunArgs(fetches)
 
     def after_run(self, run_context, run_values):
-        if self._writer is None:
+        if self._summary_writer is None:
             return
         results = run_values.results
         step = results["global_step"] + 1
-        if self._next_step is None or self._due:
-            step = run_context.session.run(self._step)
+        if self._next_step is None or self._request_summary:
+            step = run_context.session.run(self._global_step_tensor)
         if self._next_step is None:
-            self._writer.add_session_log(
+            self._summary_writer.add_session_log(
                 messages.SessionLog(status=messages.SessionLog.START), step)
-        if self._due:
+        if self._request_summary:
             self._timer.update_last_triggered_step(step)
             for summary in results.get("summary", ()):
-                self._writer.add_summary(summary, step)
+                self._summary_writer.add_summary(summary, step)
         self._next_step = step + 1
 
     def end(self, session=None):
-        if self._writer is not None:
-            self._writer.flush()
+        if self._summary_writer is not None:
+            self._summary_writer.flush()
 
 
 class GlobalStepWaiterHook(SessionRunHook):
@@ -418,7 +426,7 @@ class GlobalStepWaiterHook(SessionRunHook):
 
     def begin(self):
         self._waited = False
-        self._step = _need_step("_GlobalStepWaiterHook")
+        self._global_step_tensor = _need_step("_GlobalStepWaiterHook")
 
     def before_run(self, run_context):
         if self._waited:
@@ -430,7 +438,7 @@ class GlobalStepWaiterHook(SessionRunHook):
                   self._wait_until_step)
         shown = 0
         while True:
-            step = run_context.session.run(self._step)
+            step = run_context.session.run(self._global_step_tensor)
             if step >= self._wait_until_step:
                 _log.info("Done waiting.")
                 return
@@ -480,22 +488,23 @@ class ProfilerHook(SessionRunHook):
 
     def begin(self):
         self._next_step = None
-        self._step = _need_step("ProfilerHook")
+        self._global_step_tensor = _need_step("ProfilerHook")
 
     def before_run(self, run_context):
-        self._due = self._next_step is not None and (
+        self._request_summary = self._next_step is not None and (
             self._timer.should_trigger_for_step(self._next_step))
         options = messages.RunOptions(
-            trace_level=messages.RunOptions.FULL_TRACE) if self._due else None
-        return SessionRunArgs(self._step, options=options)
+            trace_level=messages.RunOptions.FULL_TRACE
+        ) if self._request_summary else None
+        return SessionRunArgs(self._global_step_tensor, options=options)
 
     def after_run(self, run_context, run_values):
         step = run_values.results + 1
         if self._next_step is None:
             # The first run compiles: it is no measure.
             self._timer.update_last_triggered_step(step)
-        if self._due:
-            step = run_context.session.run(self._step)
+        if self._request_summary:
+            step = run_context.session.run(self._global_step_tensor)
             self._timer.update_last_triggered_step(step)
             self._write(step, run_values.run_metadata.step_stats)
         self._next_step = step + 1

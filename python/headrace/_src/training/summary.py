@@ -16,11 +16,11 @@ def _clean(name):
 
 
 @contextlib.contextmanager
-def _scope(name, family, default, values):
+def _scope(name, family=None, default_name=None, values=None):
     """(tag, scope) of a summary."""
     name, family = _clean(name), _clean(family)
     base = name if family is None else "%s/%s" % (family, name)
-    with _graph.name_scope(base, default, values) as scope:
+    with _graph.name_scope(base, default_name, values) as scope:
         tag = scope.rstrip("/")
         yield (tag if family is None else "%s/%s" % (family, tag)), scope
 
