@@ -67,9 +67,8 @@ bool IsView(const Node& n) {
 }
 
 bool Foldable(const GraphPassContext& context, const Node& n) {
-  if (n.num_inputs() == 0 || n.IsConstant() || !IsPure(n) ||
-      !n.control_inputs().empty() || n.out_edges().empty() ||
-      context.targets.contains(n.name()) ||
+  if (n.IsConstant() || !IsPure(n) || !n.control_inputs().empty() ||
+      n.out_edges().empty() || context.targets.contains(n.name()) ||
       !KernelRegistry::Global()->HasKernel(DEVICE_CPU, n.def())) {
     return false;
   }
@@ -96,16 +95,20 @@ bool Evaluate(const Node& n, const Inputs& in, std::vector<Tensor>* outputs) {
 
 // A node that enters the loops that `enter` enters, with the value of `c`.
 StatusOr<Node*> EnterAs(Graph* graph, const Node& enter, Node* c) {
-  const Node& outer = *enter.input_edge(0)->src();
-  if (outer.IsEnter()) {
-    HR_ASSIGN_OR_RETURN(c, EnterAs(graph, outer, c));
+  std::vector<const Node*> loops;  // from the innermost on
+  for (const Node* n = &enter; n->IsEnter(); n = n->input_edge(0)->src()) {
+    loops.push_back(n);
   }
-  NodeDef def = enter.def();
-  def.name = graph->UniqueName(StrCat(c->name(), "/enter"));
-  def.device = c->requested_device();
-  def.source = c->def().source;
-  def.attrs.Set("T", c->output_type(0));
-  return graph->AddNode(std::move(def), {{c, 0}});
+  const std::string name = StrCat(c->name(), "/enter");
+  for (auto loop = loops.rbegin(); loop != loops.rend(); ++loop) {
+    NodeDef def = (*loop)->def();
+    def.name = graph->UniqueName(name);
+    def.device = c->requested_device();
+    def.source = c->def().source;
+    def.attrs.Set("T", c->output_type(0));
+    HR_ASSIGN_OR_RETURN(c, graph->AddNode(std::move(def), {{c, 0}}));
+  }
+  return c;
 }
 
 // Output `i` of `n` as a constant.
@@ -136,8 +139,8 @@ Status FoldConstants(const GraphPassContext& context, Graph* graph,
     HR_RETURN_IF_ERROR(CheckInterrupt());
     std::vector<Tensor> values;
     Inputs in;
-    if (!Foldable(context, *n) || !FindInputs(*n, &in) ||
-        !Evaluate(*n, in, &values)) {
+    if (n->num_inputs() == 0 || !FindInputs(*n, &in) ||
+        !Foldable(context, *n) || !Evaluate(*n, in, &values)) {
       continue;
     }
     // What waits for the node waits for its anchors; if there is none, for

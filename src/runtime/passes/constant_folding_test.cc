@@ -230,8 +230,8 @@ TEST_F(FoldTest, InvariantsOfLoopsAreConstants) {
             "z = Mul(x, inc/folded_0/enter)\n"
             "fetch_z_0 = _Retval(z)\n"
             "more/folded_0/enter = Enter(more/folded_0)\n"
-            "more/folded_0/enter/enter = Enter(more/folded_0/enter)\n"
-            "n = Mul(x, more/folded_0/enter/enter)\n"
+            "more/folded_0/enter_1 = Enter(more/folded_0/enter)\n"
+            "n = Mul(x, more/folded_0/enter_1)\n"
             "fetch_n_0 = _Retval(n)\n");
   EXPECT_EQ(Value("sum/folded_0").scalar<float>(), 6);
   EXPECT_EQ(WaitsFor("sum/folded_0"), "pivot");
@@ -243,8 +243,7 @@ TEST_F(FoldTest, InvariantsOfLoopsAreConstants) {
   EXPECT_EQ(attr("inc/folded_0/enter", "parallel_iterations"),
             AttrValue(int64_t{7}));
   EXPECT_EQ(attr("more/folded_0/enter", "frame_name"), AttrValue("loop"));
-  EXPECT_EQ(attr("more/folded_0/enter/enter", "frame_name"),
-            AttrValue("inner"));
+  EXPECT_EQ(attr("more/folded_0/enter_1", "frame_name"), AttrValue("inner"));
 }
 
 TEST_F(FoldTest, UpToTheLimitOfSize) {

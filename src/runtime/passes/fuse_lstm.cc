@@ -451,6 +451,7 @@ class LstmFuser {
     Endpoint w = c.w;
     if (c.u.node != nullptr) {
       HR_ASSIGN_OR_RETURN(w, BothWeights(c));
+      if (w.node == nullptr) return OkStatus();
     }
     const int merged = static_cast<int>(c.nodes.size()) - 1;
     const Rewriter::Output outputs[] = {{{c.cs, 0}, kCs}, {{c.h, 0}, kH}};
@@ -468,15 +469,20 @@ class LstmFuser {
   }
 
   // A constant of the rows of w, then of u. Cells with the same two share it.
+  // No node if there is no memory for it.
   StatusOr<Endpoint> BothWeights(const Cell& c) {
     int& id = weights_.try_emplace({c.w, c.u}, -1).first->second;
     if (id < 0) {
       const Tensor& w = *ConstantValue(*c.w.node);
       const Tensor& u = *ConstantValue(*c.u.node);
       Tensor both;
-      HR_RETURN_IF_ERROR(Tensor::Allocate(
-          CpuAllocator(), DT_FLOAT,
-          TensorShape({w.dim_size(0) + u.dim_size(0), w.dim_size(1)}), &both));
+      if (!Tensor::Allocate(
+               CpuAllocator(), DT_FLOAT,
+               TensorShape({w.dim_size(0) + u.dim_size(0), w.dim_size(1)}),
+               &both)
+               .ok()) {
+        return Endpoint();
+      }
       char* const to = static_cast<char*>(both.raw_data());
       std::memcpy(to, w.raw_data(), w.TotalBytes());
       std::memcpy(to + w.TotalBytes(), u.raw_data(), u.TotalBytes());
