@@ -46,7 +46,7 @@ def choose(objects, ops):
 
 def needed(linker, linked, spare, options, made):
     """The objects that a link takes, as the linker's map names them."""
-    text = made.with_suffix(".map")
+    text = linker.work / "few_needed.txt"
     link(linker, linked, spare, [*options, f"-Wl,-Map={text}"], made, ())
     contributions = set(re.findall(r" (\S+\.o):\(\.", text.read_text()))
     assert any("hr_framework" in name for name in contributions), f"{text} names no objects"
