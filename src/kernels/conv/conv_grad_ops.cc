@@ -7,28 +7,25 @@
 // Input pixels that no window touches get 0; so does the filter of an empty
 // batch.
 #include <numeric>
+#include <type_traits>
 
-#include "framework/tensor/stored_constant.h"
 #include "kernels/conv/conv_kernel.h"
-#include "kernels/conv/prepared_filter.h"
 #include "kernels/lib/conv_args.h"
 
 namespace headrace {
-// kSizes: the missing tensor's shape is given as a vector.
 // The gradient by the input is also what transposed convolutions are; their
 // filter may be a constant.
-template <int kSpatial, bool kDepthwise, ConvDirection kDirection, bool kSizes>
-class ConvGradOp : public ConvKernel<kSpatial, kDepthwise>,
-                   public StoredConstantReader {
- public:
-  using ConvKernel<kSpatial, kDepthwise>::ConvKernel;
+template <int kSpatial, bool kDepthwise, ConvDirection kDirection>
+using ConvGradBase =
+    std::conditional_t<kDirection == ConvDirection::kBackwardInput,
+                       FilterKernel<kSpatial, kDepthwise>,
+                       ConvKernel<kSpatial, kDepthwise>>;
 
-  void SetConstantInput(int i, const Tensor& value) override {
-    if (TakesStoredConstant(i)) constant_filter_.Set(value);
-  }
-  bool TakesStoredConstant(int input) const override {
-    return kInput && input == 1;
-  }
+// kSizes: the missing tensor's shape is given as a vector.
+template <int kSpatial, bool kDepthwise, ConvDirection kDirection, bool kSizes>
+class ConvGradOp : public ConvGradBase<kSpatial, kDepthwise, kDirection> {
+ public:
+  using ConvGradBase<kSpatial, kDepthwise, kDirection>::ConvGradBase;
 
   void Compute(OpKernelContext* ctx) override {
     const Tensor& out_backprop = ctx->input(2);
@@ -36,7 +33,6 @@ class ConvGradOp : public ConvKernel<kSpatial, kDepthwise>,
     OP_REQUIRES_OK(ctx, Shapes(ctx, out_backprop.shape(), &input, &filter));
     ConvParams p;
     OP_REQUIRES_OK(ctx, this->SizesOf(input, filter, out_backprop.dtype(), &p));
-    p.constant_filter = constant_filter_.is_set();
     OP_REQUIRES_OK(ctx, CheckBackprop(p, out_backprop.shape()));
     Tensor* result = nullptr;
     OP_REQUIRES_OK(ctx,
@@ -47,9 +43,9 @@ class ConvGradOp : public ConvKernel<kSpatial, kDepthwise>,
     const ConvTensors tensors = {kInput ? nullptr : &ctx->input(0),
                                  kInput ? &ctx->input(1) : nullptr,
                                  &out_backprop};
-    OP_REQUIRES_OK(
-        ctx, RunConv(ctx, plan, tensors, {},
-                     p.constant_filter ? &constant_filter_ : nullptr, result));
+    ConstantFilter* constant = nullptr;
+    if constexpr (kInput) constant = this->constant_filter();
+    OP_REQUIRES_OK(ctx, RunConv(ctx, plan, tensors, {}, constant, result));
   }
 
   int64_t TemporaryBytes(absl::Span<const TensorShape> inputs,
@@ -59,20 +55,11 @@ class ConvGradOp : public ConvKernel<kSpatial, kDepthwise>,
     ConvPlan plan;
     if (!this->SizesOf(kInput ? outputs[0] : inputs[0],
                        kInput ? inputs[1] : outputs[0], this->input_type(2), &p)
-             .ok()) {
-      return 0;
-    }
-    p.constant_filter = constant_filter_.is_set();
-    if (!PlanConv(pool, kDirection, p, {}, this->chooser(), &plan).ok()) {
+             .ok() ||
+        !PlanConv(pool, kDirection, p, {}, this->chooser(), &plan).ok()) {
       return 0;
     }
     return plan.TemporaryBytes();
-  }
-
- protected:
-  void DescribeTraits(KernelTraits* traits) override {
-    ConvKernel<kSpatial, kDepthwise>::DescribeTraits(traits);
-    if (kInput) traits->stored_constant_reader = this;
   }
 
  private:
@@ -117,8 +104,6 @@ class ConvGradOp : public ConvKernel<kSpatial, kDepthwise>,
     }
     return OkStatus();
   }
-
-  ConstantFilter constant_filter_;
 };
 
 template <int kSpatial, bool kDepthwise, bool kSizes>

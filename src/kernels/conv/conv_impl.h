@@ -67,6 +67,21 @@ inline EpilogueBlock OutputRows(const ConvParams& p, int64_t first,
           .row_size = p.out_channels};
 }
 
+// Calls use(line, z, y) for each row of the filter's `line` whose row of the
+// image, row `y` of depth `z`, lies inside, for output row `oy` of depth `oz`.
+// Lines are numbered through the filter's depths.
+template <typename Use>
+void ForEachImageRow(const ConvParams& p, int64_t oz, int64_t oy,
+                     const Use& use) {
+  for (int64_t line = 0; line < p.filter[0] * p.filter[1]; ++line) {
+    const int64_t z =
+        oz * p.stride[0] - p.pad_before[0] + line / p.filter[1] * p.dilation[0];
+    const int64_t y =
+        oy * p.stride[1] - p.pad_before[1] + line % p.filter[1] * p.dilation[1];
+    if (z >= 0 && z < p.in[0] && y >= 0 && y < p.in[1]) use(line, z, y);
+  }
+}
+
 // What an implementation works on: two tensors are read, one is written whole.
 //   forward:          input, filter        -> result, the output
 //   backward input:   filter, out_backprop -> result, the input's gradient

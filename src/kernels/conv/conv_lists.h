@@ -36,7 +36,7 @@ const ConvImplementation* TurnedWinogradLine3();
 const ConvImplementation* TurnedWinogradLine5();
 const ConvImplementation* TurnedWinogradLine7();
 const ConvImplementation* TurnedFewOutputs();
-// phased_conv.cc: backward input with strides by this one.
+// phased_conv.cc: backward input with strides by these.
 const ConvImplementation* PhasedDirect();
 const ConvImplementation* PhasedFewOutputs();
 // winograd_backward_filter.cc

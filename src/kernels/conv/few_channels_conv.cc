@@ -249,12 +249,7 @@ class FewChannelsConv : public ConvImplementation {
         const int64_t oy = r % p.out[1], oz = r / p.out[1] % p.out[0];
         const int64_t image = r / (p.out[1] * p.out[0]);
         int64_t count = 0;
-        for (int64_t line = 0; line < all_lines; ++line) {
-          const int64_t z = oz * p.stride[0] - p.pad_before[0] +
-                            line / p.filter[1] * p.dilation[0];
-          const int64_t y = oy * p.stride[1] - p.pad_before[1] +
-                            line % p.filter[1] * p.dilation[1];
-          if (z < 0 || z >= p.in[0] || y < 0 || y >= p.in[1]) continue;
+        ForEachImageRow(p, oz, oy, [&](int64_t line, int64_t z, int64_t y) {
           const float* from =
               in + ((image * p.in[0] + z) * p.in[1] + y) * in_row;
           if (copies) {
@@ -267,7 +262,7 @@ class FewChannelsConv : public ConvImplementation {
           }
           at[count] = from;
           taps[count++] = filter + line * tap_row;
-        }
+        });
         Sum({p, tail, {count, at, taps}, out, r * p.out[2] * p.out_channels});
         if (!tail.rest.empty()) {
           ApplyEpilogue(tail.rest, OutputRows(p, r), out);

@@ -322,23 +322,15 @@ class FewOutputsConv : public ConvImplementation {
     }
     float* const out = static_cast<float*>(args.result);
     const int64_t row0 = depth * p.out[1] + oy0;
+    const int64_t tap_row = p.filter[2] * PackedChannels(p);
     for (int64_t r = 0; r < rows; ++r) {
       lines.count = 0;
-      for (int64_t tz = 0; tz < p.filter[0]; ++tz) {
-        const int64_t z = first_z + tz * p.dilation[0];
-        if (z < 0 || z >= p.in[0]) continue;
-        for (int64_t ty = 0; ty < p.filter[1]; ++ty) {
-          const int64_t i = r * p.stride[1] + ty * p.dilation[1];
-          const int64_t y = first_y + i;
-          if (y < 0 || y >= p.in[1]) continue;
-          lines.at[lines.count] =
-              layout.copies ? copies + (tz * layout.lines + i) * layout.line
-                            : row_of(z, y);
-          lines.taps[lines.count++] = filter + (tz * p.filter[1] + ty) *
-                                                   p.filter[2] *
-                                                   PackedChannels(p);
-        }
-      }
+      ForEachImageRow(p, oz, oy0 + r, [&](int64_t line, int64_t z, int64_t y) {
+        const int64_t copy = line / p.filter[1] * layout.lines + (y - first_y);
+        lines.at[lines.count] =
+            layout.copies ? copies + copy * layout.line : row_of(z, y);
+        lines.taps[lines.count++] = filter + line * tap_row;
+      });
       Sum({p, lines, out + (row0 + r) * p.out[2] * p.out_channels});
     }
     if (!args.epilogue.empty()) {

@@ -5,28 +5,20 @@
 #ifndef HEADRACE_KERNELS_CONV_FORWARD_CONV_H_
 #define HEADRACE_KERNELS_CONV_FORWARD_CONV_H_
 
-#include "framework/tensor/stored_constant.h"
 #include "kernels/conv/byte_levels.h"
 #include "kernels/conv/conv_kernel.h"
-#include "kernels/conv/prepared_filter.h"
 #include "kernels/lib/bfloat16_product.h"
 #include "kernels/lib/temporary_peak.h"
 
 namespace headrace {
 
 template <int kSpatial, bool kDepthwise>
-class ForwardConv : public ConvKernel<kSpatial, kDepthwise>,
-                    public StoredConstantReader {
+class ForwardConv : public FilterKernel<kSpatial, kDepthwise> {
  public:
   explicit ForwardConv(OpKernelConstruction* ctx)
-      : ConvKernel<kSpatial, kDepthwise>(ctx),
+      : FilterKernel<kSpatial, kDepthwise>(ctx),
         bfloat16_products_(MultipliesBfloat16(*ctx)),
         byte_levels_(ByteLevels::Of(*ctx)) {}
-
-  void SetConstantInput(int i, const Tensor& value) final {
-    if (i == 1) constant_filter_.Set(value);
-  }
-  bool TakesStoredConstant(int input) const final { return input == 1; }
 
   int64_t TemporaryBytes(absl::Span<const TensorShape> inputs,
                          absl::Span<const TensorShape> outputs,
@@ -48,10 +40,6 @@ class ForwardConv : public ConvKernel<kSpatial, kDepthwise>,
   }
 
  protected:
-  void DescribeTraits(KernelTraits* traits) override {
-    ConvKernel<kSpatial, kDepthwise>::DescribeTraits(traits);
-    traits->stored_constant_reader = this;
-  }
   // Checks inputs 0 and 1 against each other.
   Status ReadSizes(OpKernelContext* ctx, ConvParams* p) const {
     return SizesOfForward(ctx->input(0).shape(), ctx->input(1).shape(),
@@ -62,9 +50,8 @@ class ForwardConv : public ConvKernel<kSpatial, kDepthwise>,
                   const Epilogue& epilogue, Tensor* output) {
     ConvPlan plan;
     HR_RETURN_IF_ERROR(Plan(ctx->thread_pool(), p, &plan));
-    return RunConv(
-        ctx, plan, {&ctx->input(0), &ctx->input(1), nullptr}, epilogue,
-        constant_filter_.is_set() ? &constant_filter_ : nullptr, output);
+    return RunConv(ctx, plan, {&ctx->input(0), &ctx->input(1), nullptr},
+                   epilogue, this->constant_filter(), output);
   }
   // Written by the constructor of a fused op, constant afterwards.
   FusedOps* mutable_fused() { return &fused_; }
@@ -74,7 +61,6 @@ class ForwardConv : public ConvKernel<kSpatial, kDepthwise>,
   Status SizesOfForward(const TensorShape& input, const TensorShape& filter,
                         DataType dtype, ConvParams* p) const {
     HR_RETURN_IF_ERROR(this->SizesOf(input, filter, dtype, p));
-    p->constant_filter = constant_filter_.is_set();
     p->bfloat16_products = bfloat16_products_;
     if (byte_levels_) p->byte_levels = &*byte_levels_;
     return OkStatus();
@@ -87,7 +73,6 @@ class ForwardConv : public ConvKernel<kSpatial, kDepthwise>,
   const bool bfloat16_products_;
   const std::optional<ByteLevels> byte_levels_;
   FusedOps fused_;
-  ConstantFilter constant_filter_;
 };
 
 }  // namespace headrace

@@ -70,17 +70,16 @@ class PhasedConv : public ConvImplementation {
         absl::c_any_of(p.stride, [](auto s) { return s > kMostStride; })) {
       return false;
     }
-    bool accepts = true;
-    ForEachPhase(p, [&](const Phase& phase) {
-      accepts = accepts && forward_->Accepts(phase.forward, cpu);
+    return ForEachPhase(p, [&](const Phase& phase) {
+      return forward_->Accepts(phase.forward, cpu);
     });
-    return accepts;
   }
   double EstimateNs(const ConvParams& p,
                     const CpuFeatures& cpu) const override {
     double ns = TurnNs(p, cpu) + cost::kPass * p.in_elements();
     ForEachPhase(p, [&](const Phase& phase) {
       ns += forward_->EstimateNs(phase.forward, cpu);
+      return true;
     });
     return ns;
   }
@@ -89,6 +88,7 @@ class PhasedConv : public ConvImplementation {
     ForEachPhase(p, [&](const Phase& phase) {
       bytes = std::max(bytes, ResultBytes(phase) + forward_->WorkspaceBytes(
                                                        phase.forward, threads));
+      return true;
     });
     return bytes;
   }
@@ -153,13 +153,15 @@ class PhasedConv : public ConvImplementation {
  private:
   static constexpr int64_t kMostStride = 8;
 
-  // Those that compute something.
+  // Calls use(phase) for those that compute something, until one gives false;
+  // true if none does.
   template <typename Use>
-  static void ForEachPhase(const ConvParams& p, const Use& use) {
+  static bool ForEachPhase(const ConvParams& p, const Use& use) {
     for (int64_t i = 0; i < Volume(p.stride); ++i) {
       const Phase phase(p, i);
-      if (phase.HasPixels() && phase.HasTaps()) use(phase);
+      if (phase.HasPixels() && phase.HasTaps() && !use(phase)) return false;
     }
+    return true;
   }
   static int64_t WholeLines(int64_t floats) {
     return CeilDiv(floats * int64_t{sizeof(float)}, 64) * 64;

@@ -214,13 +214,7 @@ class FusedLstmOp : public OpKernel, public StoredConstantReader {
           *even && (steps_ == 1 || s->rows != 1 || cs_prev.dim_size(0) == 1);
       if (!*even) return OkStatus();
     }
-    const int64_t cs_rows = cs_prev.dim_size(0);
-    s->state_rows = s->rows == 1 ? cs_rows : s->rows;
-    if (cs_rows != 1 && cs_rows != s->state_rows) {
-      return errors::InvalidArgument(
-          "cs_prev must have one row or as many as x, got shape ",
-          cs_prev.shape().DebugString(), " and x[0] ", x.DebugString());
-    }
+    HR_RETURN_IF_ERROR(SetRows(0, s->rows, s->rows, cs_prev.dim_size(0), s));
     if (steps_ > 1 && (s->state_rows != s->rows || s->h_size != s->cells)) {
       return errors::InvalidArgument(
           "the next step wants an h_prev like that of the first, ",
