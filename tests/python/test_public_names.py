@@ -57,7 +57,7 @@ INTERNAL = {
     "contrib.layers": "collections_of finish pair",
     "contrib.projections": "CellAround",
     "contrib.variables": "model_getter",
-    "applications.parts": "Network input_shape_of kept",
+    "applications.parts": "Network input_shape_of kept maker",
     "control.control_flow": "case_by",
     "control.control_flow_ops": "with_dependencies",
     "control.script_ops": "call",
@@ -128,6 +128,7 @@ INTERNAL = {
     "training.basic_session_run_hooks": "write_trace",
     "distribute.strategy": """get_cross_replica_context
                               require_replica_context""",
+    "training.cluster_resolver": "tf_config",
     "training.checkpoint_management": """existing_checkpoint
                                          meta_graph_filename write_state""",
     "training.checkpoint_reader": "CheckpointReader",
@@ -148,6 +149,7 @@ INTERNAL = {
         register_resource report_uninitialized_resources shared_resources""",
     "training.shampoo": "matrix_inverse_pth_root matrix_square_root",
     "variables.base": "like_node sparse_parts",
+    "variables.initializers": "floating orthonormal",
     "variables.scopes": "pure_variable_scope unique_variable_scope",
     "variables.template": "Template",
 }

@@ -1,5 +1,5 @@
 """tf.keras.applications: DenseNet, whose blocks append to what they are given."""
-from headrace._src.applications.parts import Network
+from headrace._src.applications.parts import Network, maker
 from headrace._src.layers import backend
 
 
@@ -37,37 +37,15 @@ def _densenet(name, blocks, arguments, options):
             x = conv(x, backend.int_shape(x)[net.axis] // 2, 1, pool + "_conv")
             x = layers.AveragePooling2D(2, strides=2, name=pool + "_pool")(x)
     x = ready(x, "bn", "relu")
-    if net.top:
-        x = layers.GlobalAveragePooling2D(name="avg_pool")(x)
-        x = layers.Dense(net.classes, activation="softmax", name="fc1000")(x)
-    else:
-        x = net.pooled(x, "avg_pool", "max_pool")
-    return net.model(x, name, name + "_weights_tf_dim_ordering_tf_kernels%s.h5"
-                     % ("" if net.top else "_notop"))
+    return net.ended(x, name, "fc1000", "avg_pool", "max_pool")
 
 
-def DenseNet121(include_top=True, weights="imagenet", input_tensor=None,
-                input_shape=None, pooling=None, classes=1000, **kwargs):
-    """DenseNet of 121 layers; arguments, shapes and errors as those of
-    tf.keras.applications.VGG16."""
-    return _densenet("densenet121", (6, 12, 24, 16), (
-        include_top, weights, input_tensor, input_shape, pooling, classes),
-        kwargs)
+def _maker(layers, blocks):
+    def make(arguments, options):
+        return _densenet("densenet%d" % layers, blocks, arguments, options)
+    return maker("DenseNet%d" % layers, "DenseNet of %d layers" % layers, make)
 
 
-def DenseNet169(include_top=True, weights="imagenet", input_tensor=None,
-                input_shape=None, pooling=None, classes=1000, **kwargs):
-    """DenseNet of 169 layers; arguments, shapes and errors as those of
-    tf.keras.applications.VGG16."""
-    return _densenet("densenet169", (6, 12, 32, 32), (
-        include_top, weights, input_tensor, input_shape, pooling, classes),
-        kwargs)
-
-
-def DenseNet201(include_top=True, weights="imagenet", input_tensor=None,
-                input_shape=None, pooling=None, classes=1000, **kwargs):
-    """DenseNet of 201 layers; arguments, shapes and errors as those of
-    tf.keras.applications.VGG16."""
-    return _densenet("densenet201", (6, 12, 48, 32), (
-        include_top, weights, input_tensor, input_shape, pooling, classes),
-        kwargs)
+DenseNet121 = _maker(121, (6, 12, 24, 16))
+DenseNet169 = _maker(169, (6, 12, 32, 32))
+DenseNet201 = _maker(201, (6, 12, 48, 32))

@@ -4,18 +4,6 @@ from headrace._src.applications.parts import Network
 from headrace._src.layers import backend
 
 
-def _end(net, x, name):
-    layers = net.layers
-    if net.top:
-        x = layers.GlobalAveragePooling2D(name="avg_pool")(x)
-        x = layers.Dense(net.classes, activation="softmax",
-                         name="predictions")(x)
-    else:
-        x = net.pooled(x)
-    return net.model(x, name, name + "_weights_tf_dim_ordering_tf_kernels%s.h5"
-                     % ("" if net.top else "_notop"))
-
-
 class _Third:
     """The layers of InceptionV3. A branch is a list of (filters, rows, columns)
     and perhaps "half": valid, with stride 2."""
@@ -89,7 +77,7 @@ def InceptionV3(include_top=True, weights="imagenet", input_tensor=None,
         twice = parts.join([along(twice, (384, 1, 3)), along(twice, (384, 3, 1))])
         x = parts.join([one, three, twice, parts.averaged(x, 192)],
                        "mixed%d" % (9 + i))
-    return _end(net, x, "inception_v3")
+    return net.ended(x, "inception_v3")
 
 
 def _scaled_sum(inputs, scale):
@@ -171,4 +159,4 @@ def InceptionResNetV2(include_top=True, weights="imagenet", input_tensor=None,
         x = parts.block(x, .2, "block8", i)
     x = parts.block(x, 1., "block8", 10, relu=False)
     x = parts.conv(x, 1536, 1, name="conv_7b")
-    return _end(net, x, "inception_resnet_v2")
+    return net.ended(x, "inception_resnet_v2")

@@ -59,15 +59,43 @@ class Network:
             return self.layers.GlobalMaxPooling2D(name=most or None)(x)
         return x
 
-    def model(self, outputs, name, file):
-        """The model, with its weights. `file`: that of ImageNet's, with `%s` where
-        one without the top has "_notop"."""
+    def ended(self, x, name, classes="predictions", average="", most=""):
+        """The model whose last images are `x`, with the classes of their means, or
+        what `pooled` makes of them. `classes`: the name of that layer."""
+        if self.top:
+            x = self.layers.GlobalAveragePooling2D(name="avg_pool")(x)
+            x = self.layers.Dense(self.classes, activation="softmax",
+                                  name=classes)(x)
+        else:
+            x = self.pooled(x, average, most)
+        return self.model(x, name)
+
+    def model(self, outputs, name, file=""):
+        """The model, with its weights. `file`: the name of ImageNet's, if it is
+        not as that of most networks."""
         model = models.Model(self.sources, outputs, name=name)
         if self.weights == "imagenet":
-            model.load_weights(kept(file))
+            model.load_weights(kept(
+                file or "%s_weights_tf_dim_ordering_tf_kernels%s.h5" % (
+                    name, "" if self.top else "_notop")))
         elif self.weights is not None:
             model.load_weights(self.weights)
         return model
+
+
+def maker(name, text, make):
+    """The function `name` of tf.keras.applications, which calls make(arguments,
+    options) for a network of `text`."""
+    def function(include_top=True, weights="imagenet", input_tensor=None,
+                 input_shape=None, pooling=None, classes=1000, **kwargs):
+        return make((include_top, weights, input_tensor, input_shape, pooling,
+                     classes), kwargs)
+    function.__name__ = function.__qualname__ = name
+    function.__module__ = make.__module__
+    function.__doc__ = (
+        "%s; arguments, shapes and errors as those of "
+        "tf.keras.applications.VGG16." % text)
+    return function
 
 
 def _channels_first():

@@ -1,6 +1,6 @@
 """tf.keras.applications: ResNet, whose blocks add to their inputs; of the second
 version, blocks normalise before they convolve."""
-from headrace._src.applications.parts import Network
+from headrace._src.applications.parts import Network, maker
 
 
 class _Parts:
@@ -76,33 +76,22 @@ def _resnet(name, blocks, second, arguments, options):
                      "conv%d_block%d" % (stack + 2, i), i == 1)
     if second:
         x = parts.normal(x, "post_bn", "post_relu")
-    if net.top:
-        x = layers.GlobalAveragePooling2D(name="avg_pool")(x)
-        x = layers.Dense(net.classes, activation="softmax", name="probs")(x)
-    else:
-        x = net.pooled(x, "avg_pool", "max_pool")
-    return net.model(x, name, name + "_weights_tf_dim_ordering_tf_kernels%s.h5"
-                     % ("" if net.top else "_notop"))
+    return net.ended(x, name, "probs", "avg_pool", "max_pool")
 
 
-def _maker(function, name, blocks, second, text):
-    def make(include_top=True, weights="imagenet", input_tensor=None,
-             input_shape=None, pooling=None, classes=1000, **kwargs):
-        return _resnet(name, blocks, second, (
-            include_top, weights, input_tensor, input_shape, pooling, classes),
-            kwargs)
-    make.__name__ = make.__qualname__ = function
-    make.__doc__ = ("ResNet of %s; arguments, shapes and errors as those of "
-                    "tf.keras.applications.VGG16." % text)
-    return make
+def _maker(layers, blocks, second=False):
+    version = "V2" if second else ""
+
+    def make(arguments, options):
+        return _resnet("resnet%d%s" % (layers, version.lower()), blocks, second,
+                       arguments, options)
+    return maker("ResNet%d%s" % (layers, version), "ResNet of %d layers%s" % (
+        layers, ", second version" if second else ""), make)
 
 
-ResNet50 = _maker("ResNet50", "resnet50", (3, 4, 6, 3), False, "50 layers")
-ResNet101 = _maker("ResNet101", "resnet101", (3, 4, 23, 3), False, "101 layers")
-ResNet152 = _maker("ResNet152", "resnet152", (3, 8, 36, 3), False, "152 layers")
-ResNet50V2 = _maker("ResNet50V2", "resnet50v2", (3, 4, 6, 3), True,
-                    "50 layers, second version")
-ResNet101V2 = _maker("ResNet101V2", "resnet101v2", (3, 4, 23, 3), True,
-                     "101 layers, second version")
-ResNet152V2 = _maker("ResNet152V2", "resnet152v2", (3, 8, 36, 3), True,
-                     "152 layers, second version")
+ResNet50 = _maker(50, (3, 4, 6, 3))
+ResNet101 = _maker(101, (3, 4, 23, 3))
+ResNet152 = _maker(152, (3, 8, 36, 3))
+ResNet50V2 = _maker(50, (3, 4, 6, 3), second=True)
+ResNet101V2 = _maker(101, (3, 4, 23, 3), second=True)
+ResNet152V2 = _maker(152, (3, 8, 36, 3), second=True)

@@ -21,8 +21,7 @@ def _vgg(name, sizes, arguments, options):
                          name="predictions")(x)
     else:
         x = net.pooled(x)
-    return net.model(x, name, name + "_weights_tf_dim_ordering_tf_kernels%s.h5"
-                     % ("" if net.top else "_notop"))
+    return net.model(x, name)
 
 
 def VGG16(include_top=True, weights="imagenet", input_tensor=None,

@@ -54,11 +54,4 @@ def Xception(include_top=True, weights="imagenet", input_tensor=None,
     for i, count in ((1, 1536), (2, 2048)):
         name = "block14_sepconv%d" % i
         x = relu(separable(x, count, name), name)
-    if net.top:
-        x = layers.GlobalAveragePooling2D(name="avg_pool")(x)
-        x = layers.Dense(classes, activation="softmax", name="predictions")(x)
-    else:
-        x = net.pooled(x)
-    return net.model(x, "xception",
-                     "xception_weights_tf_dim_ordering_tf_kernels%s.h5"
-                     % ("" if include_top else "_notop"))
+    return net.ended(x, "xception")

@@ -1,36 +1,9 @@
 """tensorflow.python.data.util.nest: structures of tuples and dicts. A list is a
 leaf there, as it is an element's tensor, and so is a SparseTensorValue."""
-from headrace._src.ops.sparse_tensor import SparseTensorValue
+from headrace._src.data.elements import flatten, is_nested, parts_of
+from headrace._src.framework import nest as _nest
 
-
-def is_sequence(value):
-    """Whether it has parts."""
-    return (isinstance(value, dict) or isinstance(value, tuple)
-            and not isinstance(value, SparseTensorValue))
-
-
-def _parts(value):
-    """[(key, part)]; those of a dict by rising keys."""
-    if isinstance(value, dict):
-        return [(key, value[key]) for key in sorted(value)]
-    return list(enumerate(value))
-
-
-def _like(value, parts):
-    """A structure as `value` of parts in the order of _parts."""
-    if isinstance(value, dict):
-        found = dict(zip(sorted(value), parts))
-        return type(value)((key, found[key]) for key in value)
-    if hasattr(value, "_fields"):
-        return type(value)(*parts)
-    return type(value)(parts)
-
-
-def flatten(structure):
-    """The leaves, a list."""
-    if not is_sequence(structure):
-        return [structure]
-    return [leaf for _, part in _parts(structure) for leaf in flatten(part)]
+is_sequence = is_nested
 
 
 def pack_sequence_as(structure, flat_sequence):
@@ -58,7 +31,7 @@ def pack_sequence_as(structure, flat_sequence):
     def packed(value):
         if not is_sequence(value):
             return next(leaves)
-        return _like(value, [packed(part) for _, part in _parts(value)])
+        return _nest._like(value, [packed(part) for part in parts_of(value)])
     return packed(structure)
 
 
@@ -86,7 +59,7 @@ def _difference(a, b, check_types):
             "The two dictionaries don't have the same set of keys. First "
             "structure has keys %s, while second structure has keys %s"
             % (sorted(a), sorted(b)))
-    for (_, one), (_, other) in zip(_parts(a), _parts(b)):
+    for one, other in zip(parts_of(a), parts_of(b)):
         found = _difference(one, other, check_types)
         if found:
             return found
@@ -146,8 +119,7 @@ def assert_shallow_structure(shallow_tree, input_tree, check_types=True):
             "The two structures don't have the same keys. Input structure has "
             "keys %s, while shallow structure has keys %s."
             % (list(input_tree), list(shallow_tree)))
-    for (_, shallow), (_, deep) in zip(_parts(shallow_tree),
-                                       _parts(input_tree)):
+    for shallow, deep in zip(parts_of(shallow_tree), parts_of(input_tree)):
         assert_shallow_structure(shallow, deep, check_types)
 
 
@@ -159,7 +131,7 @@ def flatten_up_to(shallow_tree, input_tree):
     def found(shallow, deep):
         if not is_sequence(shallow):
             return [deep]
-        return [x for (_, s), (_, d) in zip(_parts(shallow), _parts(deep))
+        return [x for s, d in zip(parts_of(shallow), parts_of(deep))
                 for x in found(s, d)]
     return found(shallow_tree, input_tree)
 

@@ -1,4 +1,5 @@
 """tensorflow.python.layers.utils: arguments of convolutions, and their sizes."""
+from headrace._src.framework.tensor_shape import as_list_or_none
 
 
 def convert_data_format(data_format, ndim):
@@ -88,8 +89,7 @@ def object_list_uid(objects):
 
 def static_shape(x):
     """What is known of a tensor's shape, a list, or None."""
-    shape = x.get_shape()
-    return None if shape.ndims is None else shape.as_list()
+    return as_list_or_none(x.get_shape())
 
 
 def get_reachable_from_inputs(inputs, targets=None):

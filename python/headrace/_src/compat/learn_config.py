@@ -2,11 +2,10 @@
 which tf.estimator.Estimator takes too. Where the program runs is in the variable
 TF_CONFIG: `cluster`, `task` (`type`, `index`) and `environment`."""
 import functools
-import json
-import os
 
 from headrace import _packages
 from headrace._src.framework.messages import ConfigProto, GPUOptions
+from headrace._src.training.cluster_resolver import tf_config
 from headrace._src.training.server_lib import ClusterSpec
 
 # What a program may change between two runs that go on with each other.
@@ -21,10 +20,6 @@ class TaskType:
     MASTER = "master"
     PS = "ps"
     WORKER = "worker"
-
-
-def _environment():
-    return json.loads(os.environ.get("TF_CONFIG") or "{}")
 
 
 def _tasks(cluster, *jobs):
@@ -79,7 +74,7 @@ class _Config:
         if save_checkpoints_secs == 0:
             save_checkpoints_secs = (600 if save_checkpoints_steps is None
                                      else None)
-        of_environment = _environment().get("model_dir")
+        of_environment = tf_config().get("model_dir")
         if None not in (model_dir, of_environment) \
                 and model_dir != of_environment:
             raise ValueError(
@@ -102,7 +97,7 @@ class _Config:
         self._experimental_max_worker_delay_secs = self._device_fn = None
 
     def _set_cluster(self, master, evaluation_master):
-        found = _environment()
+        found = tf_config()
         self._task_type = found.get("task", {}).get("type")
         self._task_id = self.get_task_id()
         self._cluster_spec = cluster = ClusterSpec(found.get("cluster", {}))
@@ -124,7 +119,7 @@ class _Config:
     @staticmethod
     def get_task_id():
         """The index of this task in TF_CONFIG, or 0."""
-        return int(_environment().get("task", {}).get("index") or 0)
+        return int(tf_config().get("task", {}).get("index") or 0)
 
     def uid(self, whitelist=None):
         """A text that is the same for configurations whose properties are,

@@ -24,30 +24,33 @@ from headrace._src.sparse import sparse_ops as _sparse
 
 # Structures are those of framework.nest, but that lists are leaves.
 
-def _is_nested(x):
+def is_nested(x):
+    """Whether it has parts."""
     return isinstance(x, (tuple, collections.abc.Mapping)) \
         and not isinstance(x, (TensorShape, SparseTensorValue))
 
 
-def _children(x):
+def parts_of(x):
+    """The parts; those of a dict by rising keys."""
     if isinstance(x, collections.abc.Mapping):
         return [x[k] for k in sorted(x)]
     return list(x)
 
 
 def flatten(structure):
-    if not _is_nested(structure):
+    """The leaves, a list."""
+    if not is_nested(structure):
         return [structure]
-    return [leaf for c in _children(structure) for leaf in flatten(c)]
+    return [leaf for c in parts_of(structure) for leaf in flatten(c)]
 
 
 def pack(structure, leaves):
     leaves = iter(leaves)
 
     def build(s):
-        if not _is_nested(s):
+        if not is_nested(s):
             return next(leaves)
-        children = [build(c) for c in _children(s)]
+        children = [build(c) for c in parts_of(s)]
         if isinstance(s, collections.abc.Mapping):
             packed = dict(zip(sorted(s), children))
             ordered = [(k, packed[k]) for k in s]
@@ -87,12 +90,12 @@ def leaves_like(structure, value, convert):
     stands for one None each."""
     if value is None:
         return [None] * len(flatten(structure))
-    if _is_nested(structure):
+    if is_nested(structure):
         if isinstance(structure, collections.abc.Mapping):
             parts = [value[k] for k in sorted(structure)]
         else:
             parts = list(value)
-        children = _children(structure)
+        children = parts_of(structure)
         if len(parts) != len(children):
             raise ValueError("%s does not have the structure of %s"
                              % (value, structure))
@@ -103,9 +106,9 @@ def leaves_like(structure, value, convert):
 
 def flatten_up_to(structure, value):
     """The values where `structure` has leaves; None if it is another one."""
-    if not _is_nested(structure):
+    if not is_nested(structure):
         return [value]
-    children = _children(structure)
+    children = parts_of(structure)
     if isinstance(structure, collections.abc.Mapping):
         if not isinstance(value, collections.abc.Mapping) \
                 or set(value) != set(structure):

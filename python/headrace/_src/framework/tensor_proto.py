@@ -25,9 +25,6 @@ _FIELDS = {
     dtypes.int64: "int64_val", dtypes.bool_: "bool_val",
     dtypes.uint32: "uint32_val", dtypes.uint64: "uint64_val"}
 
-_QUANTIZED = frozenset([dtypes.qint8, dtypes.quint8, dtypes.qint16,
-                        dtypes.quint16, dtypes.qint32])
-
 
 def _has_numbers_in_tuples(values):
     """Whether quantized numbers are written as NumPy's records of them:
@@ -58,7 +55,8 @@ def make_tensor_proto(values, dtype=None, shape=None, verify_shape=False,
     if dtype is None and _is_text(values):
         dtype = dtypes.string
     array = _array(values, dtype)
-    if dtype in _QUANTIZED and array.ndim and _has_numbers_in_tuples(values):
+    if dtype is not None and dtype.is_quantized and array.ndim and (
+            _has_numbers_in_tuples(values)):
         array = array.reshape(array.shape[:-1])
     if dtype is None and not array.size and isinstance(values, (list, tuple)):
         array = array.astype(np.float32)

@@ -66,11 +66,27 @@ class _OuterCall(threading.local):
 _outer_call = _OuterCall()
 
 
-def _parameters(function):
-    try:
-        return inspect.signature(function).parameters
-    except (TypeError, ValueError):
-        return {}
+class _Parameters:
+    """What a function can be given. `names`: those of its parameters."""
+
+    def __init__(self, function):
+        try:
+            parameters = inspect.signature(function).parameters
+        except (TypeError, ValueError):
+            parameters = {}
+        self.names = list(parameters)
+        self._takes_any = any(p.kind is p.VAR_KEYWORD
+                              for p in parameters.values())
+
+    def accepts(self, name):
+        return self._takes_any or name in self.names
+
+    def has_place(self, name, args):
+        """Whether `name` is among the `args` that follow the first argument."""
+        return name in self.names and self.names.index(name) <= len(args)
+
+    def of_place(self, name, args):
+        return args[self.names.index(name) - 1]
 
 
 def _has_layers(value):
@@ -371,25 +387,19 @@ class Layer(Module):
     _scope_name = property(lambda self: self._name_scope())
 
     def _call_arguments(self):
-        return list(_parameters(self.call))
-
-    def _accepts(self, argument):
-        """Whether `call` can be given `argument`."""
-        parameters = _parameters(self.call)
-        return argument in parameters or any(
-            p.kind is p.VAR_KEYWORD for p in parameters.values())
+        return _Parameters(self.call).names
 
     def _training_of_call(self, args, kwargs, known):
         """What a call says of training, or else the call around it. `call` gets
-        it, if it takes it."""
-        if "training" in known and known.index("training") <= len(args):
-            return args[known.index("training") - 1]
+        it, if it takes it. `known`: the _Parameters of `call`."""
+        if known.has_place("training", args):
+            return known.of_place("training", args)
         if "training" in kwargs:
-            if self._accepts("training"):
+            if known.accepts("training"):
                 return kwargs["training"]
             return kwargs.pop("training")
         training = _outer_call.training
-        if training is not None and self._accepts("training"):
+        if training is not None and known.accepts("training"):
             kwargs["training"] = (
                 _math.cast(training, dtypes.bool)
                 if isinstance(training, Tensor) else bool(training))
@@ -399,9 +409,9 @@ class Layer(Module):
         for layer in self._layers_inside():
             layer._use_resource_variables = True
         inputs = nest.map_structure(_tensor, inputs)
-        known = self._call_arguments()
-        options = {**kwargs, **dict(zip(known[1:], args))}
-        if not self._accepts("training"):
+        known = _Parameters(self.call)
+        options = {**kwargs, **dict(zip(known.names[1:], args))}
+        if not known.accepts("training"):
             options.pop("training", None)
         training = self._training_of_call(args, kwargs, known)
         masks = self._input_masks(inputs, args, kwargs, known)
@@ -442,15 +452,16 @@ class Layer(Module):
 
     def _input_masks(self, inputs, args, kwargs, known):
         """The masks of the inputs, in their structure; None if there are none.
-        `call` gets them too, if it takes a mask and was not given one."""
+        `call` gets them too, if it takes a mask and was not given one. `known`:
+        the _Parameters of `call`."""
         if kwargs.get("mask") is not None:
             return kwargs["mask"]
-        if "mask" in known and known.index("mask") <= len(args):
-            return args[known.index("mask") - 1]
+        if known.has_place("mask", args):
+            return known.of_place("mask", args)
         masks = _masks_of(inputs)
         if all(mask is None for mask in nest.flatten(masks)):
             masks = None
-        if self._accepts("mask"):
+        if known.accepts("mask"):
             if masks is not None:
                 kwargs["mask"] = masks
         else:

@@ -114,9 +114,10 @@ def overlap_and_add(signal, frame_step, name=None):
     with name_scope(name, "overlap_and_add", [signal, frame_step]):
         signal = convert_to_tensor(signal, name="signal")
         signal.get_shape().with_rank_at_least(2)
-        given = convert_to_tensor(frame_step).dtype
-        if not given.is_integer:
-            raise ValueError("frame_step must be an integer. Got %s" % given)
+        frame_step = convert_to_tensor(frame_step, name="frame_step")
+        if not frame_step.dtype.is_integer:
+            raise ValueError("frame_step must be an integer. Got %s"
+                             % frame_step.dtype)
         step = _number(frame_step, "frame_step")
         frames, length = (_size_of_axis(signal, axis) for axis in (-2, -1))
         total = (frames - 1) * step + length

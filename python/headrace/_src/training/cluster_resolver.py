@@ -98,7 +98,8 @@ class SimpleClusterResolver(_OfTask):
         return self._num_accelerators or {}
 
 
-def _tf_config():
+def tf_config():
+    """What the variable TF_CONFIG says, a dict. ValueError if it is none."""
     text = os.environ.get("TF_CONFIG", "")
     if not text:
         return {}
@@ -126,7 +127,7 @@ class TFConfigClusterResolver(_OfTask):
     @property
     def task_type(self):
         if self._task_type is None:
-            return _tf_config().get("task", {}).get("type")
+            return tf_config().get("task", {}).get("type")
         return self._task_type
 
     @task_type.setter
@@ -137,7 +138,7 @@ class TFConfigClusterResolver(_OfTask):
     def task_id(self):
         if self._task_id is not None:
             return self._task_id
-        index = _tf_config().get("task", {}).get("index")
+        index = tf_config().get("task", {}).get("index")
         try:
             return None if index is None else int(index)
         except (TypeError, ValueError):
@@ -151,7 +152,7 @@ class TFConfigClusterResolver(_OfTask):
     @property
     def rpc_layer(self):
         if self._rpc_layer is None:
-            return _tf_config().get("rpc_layer")
+            return tf_config().get("rpc_layer")
         return self._rpc_layer
 
     @rpc_layer.setter
@@ -162,7 +163,7 @@ class TFConfigClusterResolver(_OfTask):
         cluster = {
             job: {int(i): a for i, a in tasks.items()}
                  if isinstance(tasks, dict) else tasks
-            for job, tasks in _tf_config().get("cluster", {}).items()}
+            for job, tasks in tf_config().get("cluster", {}).items()}
         return server_lib.ClusterSpec(cluster)
 
     def master(self, task_type=None, task_id=None, rpc_layer=None):

@@ -99,7 +99,8 @@ class RandomUniform(Initializer):
                                       dtype or self.dtype, seed=self.seed)
 
 
-def _floating(dtype):
+def floating(dtype):
+    """The DType; ValueError unless it is floating."""
     dtype = dtypes.as_dtype(dtype)
     if not dtype.is_floating:
         raise ValueError("Expected floating point type, got %s." % dtype)
@@ -114,7 +115,7 @@ class RandomNormal(Initializer):
 
     def __init__(self, mean=0.0, stddev=1.0, seed=None, dtype=dtypes.float32):
         self.mean, self.stddev, self.seed = mean, stddev, seed
-        self.dtype = _floating(dtype)
+        self.dtype = floating(dtype)
 
     def __call__(self, shape, dtype=None, partition_info=None):
         return self._random.random_normal(shape, self.mean, self.stddev,
@@ -154,7 +155,7 @@ class VarianceScaling(Initializer):
                              % distribution)
         self.scale, self.mode, self.distribution = scale, mode, distribution
         self.seed = seed
-        self.dtype = _floating(dtype)
+        self.dtype = floating(dtype)
 
     def __call__(self, shape, dtype=None, partition_info=None):
         dtype = dtype or self.dtype
@@ -197,7 +198,7 @@ class UniformUnitScaling(Initializer):
 
     def __init__(self, factor=1.0, seed=None, dtype=dtypes.float32):
         self.factor, self.seed = factor, seed
-        self.dtype = _floating(dtype)
+        self.dtype = floating(dtype)
 
     def __call__(self, shape, dtype=None, partition_info=None):
         n = max(1.0, float(np.prod(_whole(shape, partition_info)[:-1])))
@@ -211,7 +212,7 @@ class Identity(Initializer):
 
     def __init__(self, gain=1.0, dtype=dtypes.float32):
         self.gain = gain
-        self.dtype = _floating(dtype)
+        self.dtype = floating(dtype)
 
     def __call__(self, shape, dtype=None, partition_info=None):
         whole = as_list_or_none(shape if partition_info is None
@@ -225,6 +226,13 @@ class Identity(Initializer):
         return self.gain * out
 
 
+def orthonormal(random):
+    """Orthonormal columns from a matrix [rows, columns] of normal numbers, with
+    at least as many rows. All are equally likely."""
+    q, r = _raw.Qr(random, full_matrices=False)
+    return q * _raw.Sign(_raw.DiagPart(r))  # the signs make them so
+
+
 class Orthogonal(Initializer):
     """A matrix with orthonormal columns, or rows if there are more columns,
     times `gain`. A tensor of more dimensions is that matrix with its last
@@ -232,7 +240,7 @@ class Orthogonal(Initializer):
 
     def __init__(self, gain=1.0, seed=None, dtype=dtypes.float32):
         self.gain, self.seed = gain, seed
-        self.dtype = _floating(dtype)
+        self.dtype = floating(dtype)
 
     def __call__(self, shape, dtype=None, partition_info=None):
         dtype = dtype or self.dtype
@@ -245,9 +253,7 @@ class Orthogonal(Initializer):
         long, short = max(rows, columns), min(rows, columns)
         random = self._random.random_normal([long, short], dtype=dtype,
                                             seed=self.seed)
-        q, r = _raw.Qr(random, full_matrices=False)
-        # The signs make the distribution uniform.
-        q = q * _raw.Sign(_raw.DiagPart(r))
+        q = orthonormal(random)
         if rows < columns:
             q = _array.matrix_transpose(q)
         return self.gain * _array.reshape(q, sizes)

@@ -6,12 +6,12 @@ import itertools
 
 import numpy as np
 
-from headrace import raw_ops as _raw
 from headrace._src.framework import dtypes
 from headrace._src.framework.tensor_shape import as_list_or_none
 from headrace._src.ops import array_ops as _array
 from headrace._src.ops import math_ops as _math
-from headrace._src.variables.initializers import Initializer
+from headrace._src.variables.initializers import (
+    Initializer, floating, orthonormal)
 
 _NAMES = {3: "three", 4: "four", 5: "five"}
 
@@ -19,18 +19,15 @@ _NAMES = {3: "three", 4: "four", 5: "five"}
 class _OrthogonalKernel(Initializer):
     def __init__(self, gain=1.0, seed=None, dtype=dtypes.float32):
         self.gain, self.seed = gain, seed
-        self.dtype = dtypes.as_dtype(dtype)
-        if not self.dtype.is_floating:
-            raise ValueError("Expected floating point type, got %r."
-                             % self.dtype)
+        self.dtype = floating(dtype)
 
     def _orthogonal(self, n, dtype):
         """A random orthogonal matrix [n, n]."""
-        q, r = _raw.Qr(self._random.random_normal([n, n], dtype=dtype,
-                                                  seed=self.seed))
+        random = self._random.random_normal([n, n], dtype=dtype,
+                                            seed=self.seed)
         if self.seed is not None:
             self.seed += 1  # or all matrices would be equal
-        return q * _raw.Sign(_raw.DiagPart(r))  # makes them uniform
+        return orthonormal(random)
 
     def _projection(self, n, dtype):
         """A random projection [n, n]: P = P^T = P P."""
