@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Writes docs/coverage.md: which kernels the tests run, with which types.
+"""Writes docs/coverage.md, which kernels the tests run with which types, and
+docs/ops.md, which repeats a part of it.
 
     tools/coverage.py [--check]
 
@@ -240,6 +241,8 @@ def main():
                      "values (./run coverage lists them):\n" + "\n".join(wrong))
         return
     DOC.write_text(document(kernels))
+    # docs/ops.md names the tests that docs/coverage.md names.
+    subprocess.run([sys.executable, ROOT / "tools" / "ops_doc.py"], check=True)
 
 
 if __name__ == "__main__":
