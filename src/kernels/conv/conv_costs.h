@@ -84,11 +84,18 @@ inline constexpr double kDirectBackwardCall = 60;
 // few_channels: a row of results, and for each number that its lines gather.
 inline constexpr double kFewChannelsRow = 50, kFewChannelsGather = 0.1;
 
-// few_outputs: the share of the peak; a row of results, for each result the
-// lanes that are added, and for each number of a copied row.
+// For each number of a row that a band copies between zeros.
+inline constexpr double kBandCopy = 0.03;
+
+// few_outputs: the share of the peak; a row of results, and for each result the
+// lanes that are added.
 inline constexpr double kFewOutputsRate = 0.8;
 inline constexpr double kFewOutputsRow = 50, kFewOutputsSum = 1;
-inline constexpr double kFewOutputsCopy = 0.03;
+
+// grouped: the share of the peak, where columns of the filter share what is
+// loaded, and where each loads its own, less in narrow images; for each sum.
+inline constexpr double kGroupedRate = 0.85, kGroupedOneRate = 0.35;
+inline constexpr double kGroupedNarrow = 0.7, kGroupedSum = 0.12;
 
 // gemm: backward, flops in a nanosecond on all cores; the waste of thin groups,
 // in channels.

@@ -27,6 +27,7 @@ absl::Span<const ConvImplementation* const> ConvImplementations(
       conv::WinogradLine7(),
       conv::FewChannels(),
       conv::FewOutputs(),
+      conv::Grouped(),
       conv::Pointwise(),
       conv::DirectForward(),
       conv::Im2colForward(),

@@ -47,6 +47,8 @@ const ConvImplementation* WinogradF2Of5BackwardFilter();
 const ConvImplementation* FewChannels();
 // few_outputs_conv.cc
 const ConvImplementation* FewOutputs();
+// grouped_conv.cc
+const ConvImplementation* Grouped();
 // depthwise_tiles.cc, depthwise_conv.cc
 const ConvImplementation* Depthwise3x3();
 const ConvImplementation* Depthwise5x5();

@@ -41,6 +41,7 @@ const std::vector<PlanCase>& PlanCases() {
       {"few_outputs_of_the_gradient", {1, 14, 15, 3}, {5, 5, 3, 64}},
       {"phases_of_few_outputs", {1, 28, 27, 3}, {5, 5, 3, 64}, 2},
       {"groups", {2, 6, 7, 6}, {3, 3, 2, 9}},
+      {"grouped", {2, 6, 15, 32}, {3, 3, 4, 32}},
       {"depthwise", {2, 7, 8, 37}, {3, 3, 1, 37}},
       {"depthwise_5x5", {1, 9, 14, 24}, {5, 5, 1, 24}},
       {"depthwise_7x7", {1, 9, 14, 24}, {7, 7, 1, 24}},

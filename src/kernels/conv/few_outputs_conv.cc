@@ -21,6 +21,7 @@
 #include "base/thread_pool.h"
 #include "kernels/conv/conv_costs.h"
 #include "kernels/conv/conv_lists.h"
+#include "kernels/conv/image_bands.h"
 #include "kernels/conv/tiles.h"
 #include "kernels/lib/simd_width.h"
 
@@ -39,57 +40,24 @@ constexpr int BlockPixels(int bytes, int64_t out_channels) {
   return out_channels == 4 ? 6 : 8;
 }
 constexpr int64_t kMostPixels = 12;
-// Bytes of a band's copied rows: they stay in the second level cache.
-constexpr int64_t kBandBytes = 256 << 10;
-// A band takes this long at least, if the image has the rows.
-constexpr double kBandNs = 20000;
-
 int64_t PackedChannels(const ConvParams& p) {
   return CeilDiv(p.in_channels, kChannels) * kChannels;
 }
 
-// How the rows of the image are read.
-struct Layout {
-  bool copies;
-  int64_t line_pixels;  // of a copied row
-  int64_t line;         // floats from one row to the next
-  int64_t rows;         // output rows of a band
-  int64_t lines;        // of one depth that a band reads
-  int64_t bands;        // of one depth
-  double row_ns;        // of an output row
-
-  explicit Layout(const ConvParams& p) {
-    copies = p.in_channels % kChannels != 0 || p.out[2] < kMostPixels ||
-             p.pad_before[2] != 0 || p.pad_after[2] > 0;
-    const int64_t width = std::max(p.out[2], kMostPixels);
-    line_pixels = copies ? (width - 1) * p.stride[2] +
-                               (p.filter[2] - 1) * p.dilation[2] + 1
-                         : p.in[2];
-    line = line_pixels * PackedChannels(p);
-    row_ns = 0.015 * static_cast<double>(p.out[2] * p.out_channels) *
-             static_cast<double>(p.taps() * PackedChannels(p));
-    const int64_t fit =
-        kBandBytes / (p.filter[0] * line * int64_t{sizeof(float)}) -
-        p.filter[1] * p.dilation[1];
-    const int64_t wanted = static_cast<int64_t>(kBandNs / row_ns) + 1;
-    rows = std::clamp<int64_t>(
-        copies ? std::min(fit / p.stride[1], wanted) : wanted, 1, p.out[1]);
-    lines = (rows - 1) * p.stride[1] + (p.filter[1] - 1) * p.dilation[1] + 1;
-    bands = CeilDiv(p.out[1], rows);
-  }
-};
-
-// The rows that one output row sees, and their taps for output channel 0.
-struct Lines {
-  int64_t count = 0;
-  const float** at;
-  const float** taps;
-};
+ImageBands BandsOf(const ConvParams& p) {
+  return ImageBands(
+      p, {.pixel = PackedChannels(p),
+          .least_width = kMostPixels,
+          .row_ns = 0.015 * static_cast<double>(p.out[2] * p.out_channels) *
+                    static_cast<double>(p.taps() * PackedChannels(p)),
+          .copies = p.in_channels % kChannels != 0});
+}
 
 struct Row {
   const ConvParams& p;
-  Lines lines;
-  float* out;  // its first pixel
+  const ImageRows& seen;
+  const float* filter;  // of output channel 0
+  float* out;           // its first pixel
 };
 
 // The sums of the lanes of four vectors.
@@ -130,10 +98,11 @@ inline void SumBlock(const Row& row, int64_t x0, int64_t count) {
   const int64_t depth = p.filter[2] / runs * channels;
   const int64_t run_step = p.dilation[2] * channels;
   const int64_t out_step = p.taps() * channels;  // in the filter
+  const int64_t tap_row = p.filter[2] * channels;
   V sum[kBlock][kOut] = {};
-  for (int64_t line = 0; line < row.lines.count; ++line) {
-    const float* first = row.lines.at[line] + x0 * step;
-    const float* w = row.lines.taps[line];
+  for (int64_t i = 0; i < row.seen.count; ++i) {
+    const float* first = row.seen.at[i] + x0 * step;
+    const float* w = row.filter + row.seen.line[i] * tap_row;
     for (int64_t run = 0; run < runs; ++run) {
       for (int64_t k = 0; k < depth; k += kLanes) {
         V taps[kOut];
@@ -204,24 +173,20 @@ class FewOutputsConv : public ConvImplementation {
   bool Accepts(const ConvParams& p, const CpuFeatures&) const override {
     return p.format == DataFormat::kNHWC && p.dtype == DT_FLOAT &&
            p.groups == 1 && p.out_channels <= kMostOutputs &&
-           p.in_channels >= kChannels / 2 && Fits(p);
+           p.in_channels >= kChannels / 2 &&
+           ImageBands::Fit(p, PackedChannels(p), kMostPixels);
   }
   double EstimateNs(const ConvParams& p,
                     const CpuFeatures& cpu) const override {
-    const Layout layout(p);
     const int64_t block = BlockPixels(cpu.avx512f ? 64 : 32, p.out_channels);
     const double rows = 1.0 * p.batch * p.out[0] * p.out[1];
     const double sums =
         rows * CeilDiv(p.out[2], block) * block * p.out_channels;
-    const double copied = layout.copies
-                              ? 1.0 * p.batch * p.out[0] * layout.bands *
-                                    p.filter[0] * layout.lines * layout.line
-                              : 0;
     return cost::kStart +
            sums * (2.0 * p.taps() * PackedChannels(p) /
                        (PeakFlopsPerNs(cpu) * cost::kFewOutputsRate) +
                    cost::kFewOutputsSum) +
-           copied * cost::kFewOutputsCopy + rows * cost::kFewOutputsRow +
+           BandsOf(p).copied() * cost::kBandCopy + rows * cost::kFewOutputsRow +
            (p.constant_filter ? 0 : cost::kPackFilter * p.filter_elements());
   }
   int64_t PreparedFilterBytes(const ConvParams& p) const override {
@@ -243,125 +208,38 @@ class FewOutputsConv : public ConvImplementation {
     }
   }
   int64_t WorkspaceBytes(const ConvParams& p, int threads) const override {
-    return std::min(threads, ScratchSlots::kMost) * SlotBytes(p, Layout(p));
+    return std::min(threads, ScratchSlots::kMost) * BandsOf(p).SlotBytes();
   }
 
   void Run(const ConvArgs& args) const override {
     const ConvParams& p = *args.params;
-    const Layout layout(p);
-    ScratchSlots slots(args.workspace, SlotBytes(p, layout),
+    const ImageBands bands = BandsOf(p);
+    ScratchSlots slots(args.workspace, bands.SlotBytes(),
                        std::min(args.pool->NumThreads(), ScratchSlots::kMost));
-    args.pool->ParallelForCost(p.batch * p.out[0] * layout.bands,
-                               layout.row_ns * static_cast<double>(layout.rows),
+    args.pool->ParallelForCost(bands.size(), bands.band_ns(),
                                [&](int64_t begin, int64_t end) {
                                  const ScratchSlots::Slot slot(&slots);
                                  for (int64_t b = begin; b < end; ++b) {
-                                   RunBand(args, layout, b, slot.data());
+                                   RunBand(args, bands, b, slot.data());
                                  }
                                });
   }
 
  private:
-  // The rows that one output row reads are no more than some megabytes.
-  static bool Fits(const ConvParams& p) {
-    constexpr double kMostBytes = 8 << 20;
-    const double pixels = 1.0 * std::max(p.out[2], kMostPixels) * p.stride[2] +
-                          1.0 * p.filter[2] * p.dilation[2];
-    const double lines = 1.0 * p.filter[1] * p.dilation[1] + p.stride[1];
-    return pixels * lines * p.filter[0] * PackedChannels(p) * sizeof(float) <
-               kMostBytes &&
-           1.0 * p.in[2] * PackedChannels(p) * sizeof(float) < kMostBytes;
-  }
-
-  static int64_t CopiedBytes(const ConvParams& p, const Layout& layout) {
-    return layout.copies ? p.filter[0] * layout.lines * layout.line *
-                               int64_t{sizeof(float)}
-                         : 0;
-  }
-  // Copied rows, and where those that one output row sees and their taps begin.
-  static int64_t SlotBytes(const ConvParams& p, const Layout& layout) {
-    const int64_t pointers = 2 * p.filter[0] * p.filter[1] * int64_t{8};
-    return CeilDiv(CopiedBytes(p, layout) + pointers, 64) * 64;
-  }
-
-  static void RunBand(const ConvArgs& args, const Layout& layout, int64_t band,
-                      void* scratch) {
+  static void RunBand(const ConvArgs& args, const ImageBands& bands,
+                      int64_t index, void* scratch) {
     const ConvParams& p = *args.params;
-    const int64_t oy0 = band % layout.bands * layout.rows;
-    const int64_t rows = std::min(layout.rows, p.out[1] - oy0);
-    const int64_t depth = band / layout.bands;  // through all images
-    const int64_t oz = depth % p.out[0];
-    const float* const image = static_cast<const float*>(args.input) +
-                               depth / p.out[0] * p.in_pixels() * p.in_channels;
-    const float* const filter = static_cast<const float*>(args.prepared_filter);
-    const int64_t all = p.filter[0] * p.filter[1];
-    Lines lines;
-    // The rows come first: their pixels are whole lines of the cache.
-    float* const copies = static_cast<float*>(scratch);
-    lines.at = reinterpret_cast<const float**>(static_cast<char*>(scratch) +
-                                               CopiedBytes(p, layout));
-    lines.taps = lines.at + all;
-    const int64_t first_z = oz * p.stride[0] - p.pad_before[0];
-    const int64_t first_y = oy0 * p.stride[1] - p.pad_before[1];
-    const auto row_of = [&](int64_t z, int64_t y) {
-      return image + (z * p.in[1] + y) * p.in[2] * p.in_channels;
-    };
-    if (layout.copies) {
-      const int64_t last =
-          (rows - 1) * p.stride[1] + (p.filter[1] - 1) * p.dilation[1];
-      for (int64_t tz = 0; tz < p.filter[0]; ++tz) {
-        const int64_t z = first_z + tz * p.dilation[0];
-        if (z < 0 || z >= p.in[0]) continue;
-        for (int64_t i = 0; i <= last; ++i) {
-          const int64_t y = first_y + i;
-          if (y < 0 || y >= p.in[1]) continue;
-          CopyLine(p, layout, row_of(z, y),
-                   copies + (tz * layout.lines + i) * layout.line);
-        }
-      }
-    }
+    ImageBand band(bands, static_cast<const float*>(args.input), index,
+                   scratch);
     float* const out = static_cast<float*>(args.result);
-    const int64_t row0 = depth * p.out[1] + oy0;
-    const int64_t tap_row = p.filter[2] * PackedChannels(p);
-    for (int64_t r = 0; r < rows; ++r) {
-      lines.count = 0;
-      ForEachImageRow(p, oz, oy0 + r, [&](int64_t line, int64_t z, int64_t y) {
-        const int64_t copy = line / p.filter[1] * layout.lines + (y - first_y);
-        lines.at[lines.count] =
-            layout.copies ? copies + copy * layout.line : row_of(z, y);
-        lines.taps[lines.count++] = filter + line * tap_row;
-      });
-      Sum({p, lines, out + (row0 + r) * p.out[2] * p.out_channels});
+    for (int64_t r = 0; r < band.rows(); ++r) {
+      Sum({p, band.Row(r), static_cast<const float*>(args.prepared_filter),
+           out + (band.first_row() + r) * p.out[2] * p.out_channels});
     }
     if (!args.epilogue.empty()) {
-      ApplyEpilogue(args.epilogue, OutputRows(p, row0, rows), out);
+      ApplyEpilogue(args.epilogue, OutputRows(p, band.first_row(), band.rows()),
+                    out);
     }
-  }
-
-  // Pixels that lie in the image between zeros, and zeros after its channels.
-  static void CopyLine(const ConvParams& p, const Layout& layout,
-                       const float* from, float* to) {
-    const int64_t channels = PackedChannels(p);
-    const int64_t before =
-        std::clamp<int64_t>(p.pad_before[2], 0, layout.line_pixels);
-    // A turned convolution may have negative padding.
-    const int64_t skipped = std::max<int64_t>(-p.pad_before[2], 0);
-    const int64_t inside =
-        std::clamp<int64_t>(p.in[2] - skipped, 0, layout.line_pixels - before);
-    from += skipped * p.in_channels;
-    std::fill_n(to, before * channels, 0.0f);
-    to += before * channels;
-    if (channels == p.in_channels) {
-      std::copy_n(from, inside * channels, to);
-    } else {
-      for (int64_t x = 0; x < inside; ++x) {
-        std::copy_n(from + x * p.in_channels, p.in_channels, to + x * channels);
-        std::fill_n(to + x * channels + p.in_channels, channels - p.in_channels,
-                    0.0f);
-      }
-    }
-    std::fill_n(to + inside * channels,
-                (layout.line_pixels - before - inside) * channels, 0.0f);
   }
 };
 
