@@ -165,9 +165,10 @@ Status SessionOptions::FromConfig(const pb::ConfigProto& config,
   if (r.remapping() == pb::RewriterConfig::OFF) {
     for (const char* name :
          {"sum_products", "fold_transpose", "fold_tensordot", "fold_dilation",
-          "fold_pad", "fold_batch_norm", "fuse_layer_norm", "fuse_activation",
-          "fuse_attention", "fuse_conv", "fuse_conv_chain", "fuse_lstm",
-          "fuse_matmul", "group_elementwise", "fuse_elementwise"}) {
+          "fold_pad", "group_conv", "fold_batch_norm", "fuse_layer_norm",
+          "fuse_activation", "fuse_attention", "fuse_conv", "fuse_conv_chain",
+          "fuse_lstm", "fuse_matmul", "group_elementwise",
+          "fuse_elementwise"}) {
       o.disabled_passes.insert(name);
     }
   }

@@ -396,6 +396,32 @@ def conv(b, t):
     return rest_of_layer(b, y)
 
 
+@construct("images", weight=2)
+def conv_groups(b, t):
+    """In groups, as an attribute or spelled as parts of the image."""
+    channels = b.channels(t)
+    groups = b.choice([g for g in (2, 3, 4, 8, 16) if channels % g == 0] or [1])
+    size, stride = b.choice([1, 3, 3, 5]), b.choice([1, 1, 2])
+    out = b.choice([1, 2, 4, 8, channels // groups])
+    padding = b.padding(t, size)
+
+    def layer(part, out):
+        filters = b.weights(size, size, channels // groups, out)
+        return b.product(tf.nn.conv2d(
+            part, filters, strides=b.order([1, stride, stride, 1]),
+            padding=padding, data_format=b.format))
+
+    if b.maybe():
+        return rest_of_layer(b, layer(t, out * groups))
+    b.trace.append("of parts")
+    parts = [layer(part, out) for part in tf.split(t, groups, b.axis(t))]
+    if b.maybe():
+        parts = [bias(b, part) for part in parts]
+    if b.maybe():
+        parts = [tf.nn.relu(part) for part in parts]
+    return rest_of_layer(b, tf.concat(parts, b.axis(t)))
+
+
 @construct("images", keeps=True, weight=7)
 def conv_same(b, t):
     return rest_of_layer(b, convolve(b, t, b.channels(t)), skip=t)

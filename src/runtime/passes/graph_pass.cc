@@ -32,6 +32,8 @@ const std::vector<GraphPass>& GraphPasses() {
           {"fold_dilation", "puts the cutting of images into dilations",
            FoldDilation, true},
           {"fold_pad", "puts padding with zeros into convolutions", FoldPad},
+          {"group_conv", "runs convolutions of parts of an image as one",
+           GroupConv, true},
           {"fold_batch_norm", "puts batch norm into the convolution before it",
            FoldBatchNorm},
           {"fuse_layer_norm",

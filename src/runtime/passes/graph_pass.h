@@ -39,10 +39,10 @@ struct GraphPass {
 // In the order in which they run: "inline_functions", "remove_noops",
 // "quantize_conv", "constant_folding", "cse", "remove_controls",
 // "sum_products", "fold_transpose", "fold_tensordot", "fold_dilation",
-// "fold_pad", "fold_batch_norm", "fuse_layer_norm", "fuse_activation",
-// "fuse_softmax", "fuse_attention", "fuse_conv", "fuse_conv_chain",
-// "lower_precision", "fuse_lstm", "fuse_matmul", "group_elementwise",
-// "fuse_elementwise", "prune", "order_gradients".
+// "fold_pad", "group_conv", "fold_batch_norm", "fuse_layer_norm",
+// "fuse_activation", "fuse_softmax", "fuse_attention", "fuse_conv",
+// "fuse_conv_chain", "lower_precision", "fuse_lstm", "fuse_matmul",
+// "group_elementwise", "fuse_elementwise", "prune", "order_gradients".
 const std::vector<GraphPass>& GraphPasses();
 
 // Switches off the passes that make ops for the host's memory if the device has
@@ -86,6 +86,7 @@ Status FoldTensordot(const GraphPassContext& context, Graph* graph,
 Status FoldDilation(const GraphPassContext& context, Graph* graph,
                     int* changes);
 Status FoldPad(const GraphPassContext& context, Graph* graph, int* changes);
+Status GroupConv(const GraphPassContext& context, Graph* graph, int* changes);
 Status FoldBatchNorm(const GraphPassContext& context, Graph* graph,
                      int* changes);
 Status FuseLayerNorm(const GraphPassContext& context, Graph* graph,
