@@ -7,6 +7,7 @@
 #include <optional>
 #include <random>
 
+#include "absl/algorithm/container.h"
 #include "absl/functional/function_ref.h"
 #include "absl/strings/str_join.h"
 #include "base/thread_pool.h"
@@ -14,6 +15,7 @@
 #include "kernels/conv/byte_levels.h"
 #include "kernels/conv/conv_impl.h"
 #include "kernels/conv/conv_lists.h"
+#include "kernels/conv/conv_plan.h"
 #include "kernels/conv/prepared_filter.h"
 #include "kernels/lib/narrow_float.h"
 
@@ -97,6 +99,18 @@ const std::vector<ConvCase>& Cases() {
        Padding::kExplicit,
        {1, 1},
        {0, 0, 7, 8}},
+      {"filter_as_wide_as_image",
+       {2, 14, 16, 3},
+       {4, 16, 3, 20},
+       {1, 1},
+       kValid},
+      {"filter_as_wide_as_image_strided",
+       {2, 17, 9, 1},
+       {3, 9, 1, 33},
+       {2, 3},
+       kValid,
+       {2, 1}},
+      {"column_of_pixels", {2, 19, 1, 16}, {5, 1, 16, 24}},
       {"filter_is_input", {3, 4, 5, 6}, {4, 5, 6, 9}, {1, 1}, kValid},
       {"filter_is_input_same", {1, 3, 3, 4}, {3, 3, 4, 5}},
       {"wide_channels", {1, 6, 14, 70}, {3, 3, 70, 130}},
@@ -429,6 +443,32 @@ TEST(ConvImplementations, AgreeWithTheReferenceLoop) {
       }
     }
   }
+}
+
+// The same bytes read as other sizes give the same sums.
+TEST(ConvImplementations, SizesOfAPlanComputeTheSame) {
+  ThreadPool four(4);
+  std::vector<std::string> others;
+  for (const ConvCase& c : Cases()) {
+    const ConvParams p = Params(c), planned = ConvPlan::ArithmeticOf(p);
+    if (planned == p) continue;
+    others.push_back(c.name);
+    EXPECT_EQ(planned.in[2] == 1, planned.in_pixels() == 1) << c.name;
+    for (const ConvDirection d :
+         {ConvDirection::kForward, ConvDirection::kBackwardInput,
+          ConvDirection::kBackwardFilter}) {
+      SCOPED_TRACE(StrCat(c.name, " direction ", static_cast<int>(d)));
+      const ConvImplementation* const reference = conv::Reference(d);
+      ExpectClose(RunOne(reference, d, planned, &four),
+                  RunOne(reference, d, p, &four), 1e-5, 1e-5);
+    }
+  }
+  for (const char* name :
+       {"filter_as_wide_as_image", "filter_as_wide_as_image_strided",
+        "column_of_pixels"}) {
+    EXPECT_EQ(absl::c_count(others, name), 1) << name;
+  }
+  EXPECT_EQ(absl::c_count(others, "filter_is_input"), 0);
 }
 
 // On one thread, of a filter that lies anywhere, and before an epilogue,

@@ -1,5 +1,6 @@
 #include "kernels/conv/conv_plan.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/thread_pool.h"
@@ -96,6 +97,22 @@ ConvParams ConvPlan::ArithmeticOf(const ConvParams& p) {
   ConvParams out = p;
   if (IsNarrowFloat(p.dtype)) out.dtype = DT_FLOAT;
   out.format = DataFormat::kNHWC;
+  if (SumsNothing(p)) return out;
+  // A filter as wide as the image: a row is a pixel of many channels.
+  if (p.out[2] == 1 && p.in[2] == p.filter[2] && p.pad_before[2] == 0 &&
+      p.groups == 1 && p.dilation[2] == 1 && !p.FilterIsInput()) {
+    out.in_channels *= p.in[2];
+    out.in[2] = out.filter[2] = out.stride[2] = 1;
+  }
+  // A column of pixels is a row of them: the same bytes.
+  if (out.in[2] == 1 && out.filter[2] == 1 && out.out[2] == 1 &&
+      out.pad_before[2] == 0 && out.pad_after[2] == 0) {
+    for (ConvSizes::Dims* dims :
+         {&out.in, &out.filter, &out.out, &out.stride, &out.dilation,
+          &out.pad_before, &out.pad_after}) {
+      std::rotate(dims->begin(), dims->begin() + 2, dims->end());
+    }
+  }
   return out;
 }
 

@@ -31,7 +31,8 @@ struct ConvPlan {
            const ConvParams& p, const EpilogueTypes& epilogue, int threads);
   ConvPlan() = default;
 
-  // What implementations see of `p`: NHWC, and float for half and bfloat16.
+  // What implementations see of `p`: NHWC, and float for half and bfloat16; as
+  // few columns and as many channels as the same bytes can be read as.
   static ConvParams ArithmeticOf(const ConvParams& p);
 
   // Null: the result is empty, or zeros to which the epilogue is applied.
