@@ -61,10 +61,11 @@ void AvgGradReference(OpKernelContext* ctx, const PoolGeometry& g, const T*,
                       const T* grad, T* in_grad) {
   using C = ComputeType<T>;
   GatherPoolGrad(
-      ctx, g, 4.0, in_grad,
-      [&g, grad](int64_t, int64_t out, int64_t p, int64_t r, int64_t c) {
-        return static_cast<C>(grad[out]) /
-               static_cast<C>(WindowCount(g, p, r, c));
+      ctx, g, 4.0, in_grad, [&g, grad](int64_t p, int64_t r, int64_t c) {
+        return [grad, count = static_cast<C>(WindowCount(g, p, r, c))](
+                   int64_t, int64_t out) {
+          return static_cast<C>(grad[out]) / count;
+        };
       });
 }
 
@@ -72,41 +73,10 @@ template <typename T>
 void AvgGradNhwc(OpKernelContext* ctx, const PoolGeometry& g, const T*,
                  const T* grad, T* in_grad) {
   if constexpr (std::is_floating_point_v<T>) {
-    const int64_t channels = g.channels;
-    ctx->ParallelFor(
-        g.batch * g.in[0] * g.in[1],
-        PoolCost(g, 0.3) * static_cast<double>(g.in[2] * channels),
-        [&g, grad, in_grad, channels](int64_t begin, int64_t end) {
-          RunSimd([&g, grad, in_grad, channels, begin, end] {
-            const PoolLayout &x = g.in_layout, &y = g.out_layout;
-            int64_t p0, p1, r0, r1, c0, c1;
-            for (int64_t i = begin; i < end; ++i) {
-              const int64_t b = i / (g.in[0] * g.in[1]);
-              const int64_t p = i / g.in[1] % g.in[0], r = i % g.in[1];
-              g.Covering(0, p, &p0, &p1);
-              g.Covering(1, r, &r0, &r1);
-              for (int64_t c = 0; c < g.in[2]; ++c) {
-                g.Covering(2, c, &c0, &c1);
-                T* to = in_grad + b * x.batch + p * x.plane + r * x.row +
-                        c * channels;
-                for (int64_t k = 0; k < channels; ++k) to[k] = T(0);
-                for (int64_t op = p0; op < p1; ++op) {
-                  for (int64_t orow = r0; orow < r1; ++orow) {
-                    for (int64_t oc = c0; oc < c1; ++oc) {
-                      const T count =
-                          static_cast<T>(WindowCount(g, op, orow, oc));
-                      const T* from = grad + b * y.batch + op * y.plane +
-                                      orow * y.row + oc * channels;
-#pragma GCC ivdep
-                      for (int64_t k = 0; k < channels; ++k) {
-                        to[k] += from[k] / count;
-                      }
-                    }
-                  }
-                }
-              }
-            }
-          });
+    GatherPoolGradNhwc(
+        ctx, g, 0.3, in_grad, [&g, grad](int64_t p, int64_t r, int64_t c) {
+          return [grad, count = static_cast<T>(WindowCount(g, p, r, c))](
+                     int64_t, int64_t out) { return grad[out] / count; };
         });
   }
 }

@@ -373,12 +373,19 @@ class MaxPool3DGradOp : public OpKernel {
     const T* grad = ctx->input(2).data<T>();
     T* in_grad = output->data<T>();
     if (g.in_shape.num_elements() == 0) return;
+    const auto terms = [in, max, grad](int64_t, int64_t, int64_t) {
+      return [in, max, grad](int64_t from, int64_t out) {
+        return max[out] == in[from] ? static_cast<C>(grad[out]) : C(0);
+      };
+    };
+    if constexpr (std::is_floating_point_v<T>) {
+      if (g.IsNhwc()) {
+        ctx->set_algorithm("nhwc_vector");
+        return GatherPoolGradNhwc(ctx, g, 0.3, in_grad, terms);
+      }
+    }
     ctx->set_algorithm("reference");
-    GatherPoolGrad(
-        ctx, g, 2.0, in_grad,
-        [in, max, grad](int64_t from, int64_t out, int64_t, int64_t, int64_t) {
-          return max[out] == in[from] ? static_cast<C>(grad[out]) : C(0);
-        });
+    GatherPoolGrad(ctx, g, 2.0, in_grad, terms);
   }
 
  private:

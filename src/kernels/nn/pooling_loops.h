@@ -22,6 +22,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "headrace/simd.h"
 #include "kernels/lib/narrow_float.h"
 #include "kernels/lib/simd_width.h"
 #include "kernels/nn/pooling.h"
@@ -91,16 +92,16 @@ void PoolReference(OpKernelContext* ctx, const PoolGeometry& g, const T* in,
 }
 
 // A gradient in any layout, gathered from the input's side, so that each
-// element is one sum and rows are independent: in_grad[i] is the sum of term(i,
-// o, p, r, c) over the output positions (p, r, c) of which the window holds i.
-// o is the element at that position. `cost` in ns of one term.
-template <typename T, typename Term>
+// element is one sum and rows are independent: in_grad[i] is the sum of
+// terms(p, r, c)(i, o) over the output positions (p, r, c) of which the window
+// holds i. o is the element at that position. `cost` in ns of one term.
+template <typename T, typename Terms>
 void GatherPoolGrad(OpKernelContext* ctx, const PoolGeometry& g, double cost,
-                    T* in_grad, const Term& term) {
+                    T* in_grad, const Terms& terms) {
   ctx->ParallelFor(
       g.batch * g.in[0] * g.in[1],
       PoolCost(g, cost) * static_cast<double>(g.in[2] * g.channels),
-      [&g, &term, in_grad](int64_t begin, int64_t end) {
+      [&g, &terms, in_grad](int64_t begin, int64_t end) {
         const PoolLayout &x = g.in_layout, &y = g.out_layout;
         int64_t p0, p1, r0, r1, c0, c1;
         for (int64_t i = begin; i < end; ++i) {
@@ -117,8 +118,8 @@ void GatherPoolGrad(OpKernelContext* ctx, const PoolGeometry& g, double cost,
               for (int64_t p = p0; p < p1; ++p) {
                 for (int64_t r = r0; r < r1; ++r) {
                   for (int64_t c = c0; c < c1; ++c) {
-                    sum += term(to, from + p * y.plane + r * y.row + c * y.col,
-                                p, r, c);
+                    sum += terms(p, r, c)(
+                        to, from + p * y.plane + r * y.row + c * y.col);
                   }
                 }
               }
@@ -127,6 +128,47 @@ void GatherPoolGrad(OpKernelContext* ctx, const PoolGeometry& g, double cost,
           }
         }
       });
+}
+
+// The same for float and double in NHWC order: channels are contiguous.
+template <typename T, typename Terms>
+void GatherPoolGradNhwc(OpKernelContext* ctx, const PoolGeometry& g,
+                        double cost, T* in_grad, const Terms& terms) {
+  const int64_t channels = g.channels;
+  ctx->ParallelFor(g.batch * g.in[0] * g.in[1],
+                   PoolCost(g, cost) * static_cast<double>(g.in[2] * channels),
+                   [&g, &terms, in_grad, channels](int64_t begin, int64_t end) {
+                     RunSimd([&g, &terms, in_grad, channels, begin, end] {
+                       const PoolLayout &x = g.in_layout, &y = g.out_layout;
+                       int64_t p0, p1, r0, r1, c0, c1;
+                       for (int64_t i = begin; i < end; ++i) {
+                         const PoolRow at(i, g.in[0], g.in[1]);
+                         g.Covering(0, at.p, &p0, &p1);
+                         g.Covering(1, at.r, &r0, &r1);
+                         for (int64_t col = 0; col < g.in[2]; ++col) {
+                           g.Covering(2, col, &c0, &c1);
+                           const int64_t to = at.b * x.batch + at.p * x.plane +
+                                              at.r * x.row + col * x.col;
+                           for (int64_t k = 0; k < channels; ++k)
+                             in_grad[to + k] = T(0);
+                           for (int64_t p = p0; p < p1; ++p) {
+                             for (int64_t r = r0; r < r1; ++r) {
+                               for (int64_t c = c0; c < c1; ++c) {
+                                 const auto term = terms(p, r, c);
+                                 const int64_t from = at.b * y.batch +
+                                                      p * y.plane + r * y.row +
+                                                      c * y.col;
+#pragma GCC ivdep
+                                 for (int64_t k = 0; k < channels; ++k) {
+                                   in_grad[to + k] += term(to + k, from + k);
+                                 }
+                               }
+                             }
+                           }
+                         }
+                       }
+                     });
+                   });
 }
 
 // NHWC without a depth window; T is Rule::Sum. Channels are contiguous: kLine

@@ -65,6 +65,24 @@ std::vector<T> Values(int64_t n, uint32_t seed) {
   return v;
 }
 
+// Calls fn(output position, input position) for each element of each window.
+template <typename Fn>
+void ForEachPair(const PoolGeometry& g, const Fn& fn) {
+  std::array<int64_t, 3> o, i, begin, end;
+  for (o[0] = 0; o[0] < g.out[0]; ++o[0]) {
+    for (o[1] = 0; o[1] < g.out[1]; ++o[1]) {
+      for (o[2] = 0; o[2] < g.out[2]; ++o[2]) {
+        for (int d = 0; d < 3; ++d) g.Range(d, o[d], &begin[d], &end[d]);
+        for (i[0] = begin[0]; i[0] < end[0]; ++i[0]) {
+          for (i[1] = begin[1]; i[1] < end[1]; ++i[1]) {
+            for (i[2] = begin[2]; i[2] < end[2]; ++i[2]) fn(o, i);
+          }
+        }
+      }
+    }
+  }
+}
+
 // Runs `fn` with a context that has a thread pool and nothing else.
 template <typename Fn>
 void WithContext(const Fn& fn) {
@@ -205,6 +223,47 @@ TEST(PoolingTest, NanAndTies) {
   grad3.Input(row3({1, 2, 4}));
   ASSERT_EQ(grad3.Run(), OkStatus());
   ExpectClose(grad3.Output(0), row3({1, 3, 6, 0}));
+}
+
+TEST(PoolingTest, MaxPool3DGradOfTiesInBothOrders) {
+  for (const PoolCase& c : kCases) {
+    if (c.in.size() != 5) continue;
+    for (const bool nchw : {false, true}) {
+      SCOPED_TRACE(StrCat(c.name, " nchw ", nchw));
+      const PoolGeometry g = Geometry(c, nchw);
+      const PoolLayout &x = g.in_layout, &y = g.out_layout;
+      const auto in = Values<float>(g.in_shape.num_elements(), 4);
+      const auto grad = Values<float>(g.out_shape.num_elements(), 5);
+      std::vector<float> max(grad.size(), -1), want(in.size());
+      // Twice over all windows: the maxima, then what equals them.
+      for (const bool spreads : {false, true}) {
+        for (int64_t b = 0; b < g.batch; ++b) {
+          for (int64_t k = 0; k < g.channels; ++k) {
+            ForEachPair(g, [&](const std::array<int64_t, 3>& o,
+                               const std::array<int64_t, 3>& i) {
+              const int64_t out = b * y.batch + o[0] * y.plane + o[1] * y.row +
+                                  o[2] * y.col + k * y.channel;
+              const int64_t from = b * x.batch + i[0] * x.plane + i[1] * x.row +
+                                   i[2] * x.col + k * x.channel;
+              if (!spreads) max[out] = std::max(max[out], in[from]);
+              if (spreads && in[from] == max[out]) want[from] += grad[out];
+            });
+          }
+        }
+      }
+      auto move = [&](std::vector<int64_t> v) {
+        if (nchw) std::rotate(v.begin() + 1, v.end() - 1, v.end());
+        return v;
+      };
+      PoolTester t("MaxPool3DGrad", move(c.ksize), move(c.strides), c.padding);
+      t.Attr("data_format", nchw ? "NCDHW" : "NDHWC");
+      t.Input(MakeTensor<float>(g.in_shape, in));
+      t.Input(MakeTensor<float>(g.out_shape, max));
+      t.Input(MakeTensor<float>(g.out_shape, grad));
+      ASSERT_EQ(t.Run(), OkStatus());
+      ExpectClose(t.Output(0), MakeTensor<float>(g.in_shape, want));
+    }
+  }
 }
 
 TEST(PoolingTest, DepthExplicitAndEmpty) {
