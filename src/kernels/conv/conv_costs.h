@@ -80,6 +80,10 @@ inline constexpr double kDirectBackwardRate = 0.95;
 inline constexpr double kDirectBackwardLeadIn = 6;
 inline constexpr double kDirectBackwardColumns = 2.5;
 inline constexpr double kDirectBackwardCall = 60;
+// For each element of a filter that is packed in panels, more of few output
+// channels; and if the panels are kept until they are read.
+inline constexpr double kTurnPanel = 0.05, kTurnPanelLeadIn = 30;
+inline constexpr double kTurnedAhead = 0.25;
 
 // few_channels: a row of results, and for each number that its lines gather.
 inline constexpr double kFewChannelsRow = 50, kFewChannelsGather = 0.1;

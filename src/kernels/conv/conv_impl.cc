@@ -41,7 +41,8 @@ absl::Span<const ConvImplementation* const> ConvImplementations(
       conv::TurnedWinogradLine3(),        conv::TurnedWinogradLine5(),
       conv::TurnedWinogradLine7(),        conv::TurnedFewOutputs(),
       conv::PhasedFewOutputs(),           conv::PhasedDirect(),
-      conv::DirectBackwardInput(),        conv::Reference(D::kBackwardInput)};
+      conv::DirectBackwardInput(),        conv::PackedBackwardInput(),
+      conv::Reference(D::kBackwardInput)};
   static const ConvImplementation* const backward_filter[] = {
       conv::Gemm1x1(D::kBackwardFilter),   conv::GemmFull(D::kBackwardFilter),
       conv::Depthwise(D::kBackwardFilter), conv::WinogradF4BackwardFilter(),

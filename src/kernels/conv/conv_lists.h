@@ -15,6 +15,7 @@ const ConvImplementation* Pointwise();
 // direct_conv.cc, direct_backward_input.cc
 const ConvImplementation* DirectForward();
 const ConvImplementation* DirectBackwardInput();
+const ConvImplementation* PackedBackwardInput();
 // im2col_conv.cc: with generated code, and with Eigen's products alone.
 const ConvImplementation* Im2colForward();
 const ConvImplementation* EigenForward();

@@ -98,11 +98,14 @@ ConvParams ConvPlan::ArithmeticOf(const ConvParams& p) {
   if (IsNarrowFloat(p.dtype)) out.dtype = DT_FLOAT;
   out.format = DataFormat::kNHWC;
   if (SumsNothing(p)) return out;
-  // A filter as wide as the image: a row is a pixel of many channels.
-  if (p.out[2] == 1 && p.in[2] == p.filter[2] && p.pad_before[2] == 0 &&
-      p.groups == 1 && p.dilation[2] == 1 && !p.FilterIsInput()) {
-    out.in_channels *= p.in[2];
-    out.in[2] = out.filter[2] = out.stride[2] = 1;
+  // Columns of the filter that lie side by side in the image, as patches do
+  // and filters as wide as the image: they are one pixel of many channels.
+  if (p.in[2] == p.out[2] * p.filter[2] && p.pad_before[2] == 0 &&
+      (p.out[2] == 1 || p.stride[2] == p.filter[2]) && p.groups == 1 &&
+      p.dilation[2] == 1 && !p.FilterIsInput()) {
+    out.in_channels *= p.filter[2];
+    out.in[2] = p.out[2];
+    out.filter[2] = out.stride[2] = 1;
   }
   // A column of pixels is a row of them: the same bytes.
   if (out.in[2] == 1 && out.filter[2] == 1 && out.out[2] == 1 &&
