@@ -313,7 +313,7 @@ class WinogradConv : public WinogradForward<Cut<M, R>::kElements> {
                               float* u) {
     constexpr int kEdge = M + R - 1;
     const int64_t tap_stride = p.in_channels * p.out_channels;
-    const int64_t u_stride = p.in_channels * n;
+    const int64_t u_stride = ElementStride(p, n);
     RunSimdWide([&](auto bytes) {
       using Lanes = WinogradLanes<decltype(bytes)::value>;
       for (int64_t o = 0; o < n; o += Lanes::kCount) {

@@ -412,7 +412,7 @@ class WinogradLine : public WinogradForward<Cut<R>::kElements> {
   static void TransformFilter(const ConvParams& p, const float* g, int64_t n,
                               float* u) {
     const int64_t tap_stride = p.in_channels * p.out_channels;
-    const int64_t u_stride = p.in_channels * n;
+    const int64_t u_stride = ElementStride(p, n);
     RunSimdWide([&](auto bytes) {
       using Lanes = WinogradLanes<decltype(bytes)::value>;
       for (int64_t o = 0; o < n; o += Lanes::kCount) {

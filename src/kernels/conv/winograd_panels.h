@@ -46,6 +46,18 @@ inline PanelChannels ChannelsOf(const ConvParams& p, int64_t panel) {
   return {first, std::min(kPanel, p.out_channels - first)};
 }
 
+// Floats of U from one element of a panel of `count` channels to the next.
+// Beyond them lies a line that nobody reads: a power of two would bring all
+// elements of a tile to the same places of the first level cache.
+inline int64_t ElementStride(const ConvParams& p, int64_t count) {
+  return p.in_channels * count + kLine;
+}
+// Floats of U before a panel.
+inline int64_t PanelStart(const ConvParams& p, int64_t elements,
+                          int64_t panel) {
+  return elements * panel * ElementStride(p, kPanel);
+}
+
 // What the forward algorithms have in common; E, the elements of a tile's
 // transform.
 template <int64_t E>
@@ -53,7 +65,9 @@ class WinogradForward : public ConvImplementation {
  public:
   bool AppliesEpilogue() const final { return true; }
   int64_t PreparedFilterBytes(const ConvParams& p) const final {
-    return sizeof(float) * E * p.in_channels * p.out_channels;
+    const int64_t panels = CeilDiv(p.out_channels, kPanel);
+    return sizeof(float) * E *
+           (p.in_channels * p.out_channels + panels * kLine);
   }
   bool TakesUnalignedFilter(const ConvParams&) const final { return true; }
 
@@ -75,7 +89,7 @@ inline double PrepareNs(double bytes) {
 }
 
 // Fills U. transform(g, n, u) is called for the taps of one input channel and
-// n output channels, and writes element e to u[e * in_channels * n]; it costs
+// n output channels, and writes element e to u[e * ElementStride]; it costs
 // `cost_ns`.
 template <int64_t kElements, typename F>
 void TransformPanels(ThreadPool* pool, const ConvParams& p, const float* g,
@@ -88,11 +102,12 @@ void TransformPanels(ThreadPool* pool, const ConvParams& p, const float* g,
       CeilDiv(p.in_channels, kRows) * panels, kRows * cost_ns,
       [&](int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; ++i) {
-          const auto [o, n] = ChannelsOf(p, i % panels);
+          const int64_t panel = i % panels;
+          const auto [o, n] = ChannelsOf(p, panel);
           const int64_t c0 = i / panels * kRows;
           for (int64_t c = c0; c < std::min(c0 + kRows, p.in_channels); ++c) {
             transform(g + c * p.out_channels + o, n,
-                      u + kElements * p.in_channels * o + c * n);
+                      u + PanelStart(p, kElements, panel) + c * n);
           }
         }
       });
@@ -103,7 +118,7 @@ template <typename Cut>
 void MultiplyElements(const ConvParams& p, const Cut& cut, const float* v,
                       const float* u, PanelChannels panel, int64_t count,
                       float* x) {
-  const float* w = u + Cut::kElements * p.in_channels * panel.first;
+  const float* w = u + PanelStart(p, Cut::kElements, panel.first / kPanel);
   const GemmKernel<float> kernel({.m = count,
                                   .n = panel.count,
                                   .k = p.in_channels,
@@ -112,7 +127,7 @@ void MultiplyElements(const ConvParams& p, const Cut& cut, const float* v,
                                   .ldc = kPanel,
                                   .fetch_next_b = true});
   // After the last element of U comes the next panel.
-  const int64_t u_stride = p.in_channels * panel.count;
+  const int64_t u_stride = ElementStride(p, panel.count);
   for (int64_t e = 0; e < Cut::kElements; ++e) {
     kernel(v + e * cut.v_stride, w + e * u_stride, x + e * cut.x_stride,
            w + (e + 1) * u_stride);
