@@ -91,6 +91,9 @@ inline constexpr double kFewChannelsRow = 50, kFewChannelsGather = 0.1;
 // For each number of a row that a band copies between zeros.
 inline constexpr double kBandCopy = 0.03;
 
+// few_channels, backward filter: the share of the peak.
+inline constexpr double kFewChannelsBackwardRate = 0.75;
+
 // few_outputs: the share of the peak; a row of results, and for each result the
 // lanes that are added.
 inline constexpr double kFewOutputsRate = 0.8;

@@ -47,8 +47,8 @@ absl::Span<const ConvImplementation* const> ConvImplementations(
       conv::Gemm1x1(D::kBackwardFilter),   conv::GemmFull(D::kBackwardFilter),
       conv::Depthwise(D::kBackwardFilter), conv::WinogradF4BackwardFilter(),
       conv::WinogradF2BackwardFilter(),    conv::WinogradF2Of5BackwardFilter(),
-      conv::Im2colBackwardFilter(),        conv::EigenBackwardFilter(),
-      conv::Reference(D::kBackwardFilter)};
+      conv::FewChannelsBackwardFilter(),   conv::Im2colBackwardFilter(),
+      conv::EigenBackwardFilter(),         conv::Reference(D::kBackwardFilter)};
   switch (direction) {
     case D::kForward:
       return forward;

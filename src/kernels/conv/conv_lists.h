@@ -44,8 +44,9 @@ const ConvImplementation* PhasedFewOutputs();
 const ConvImplementation* WinogradF2BackwardFilter();
 const ConvImplementation* WinogradF4BackwardFilter();
 const ConvImplementation* WinogradF2Of5BackwardFilter();
-// few_channels_conv.cc
+// few_channels_conv.cc, few_channels_backward_filter.cc
 const ConvImplementation* FewChannels();
+const ConvImplementation* FewChannelsBackwardFilter();
 // few_outputs_conv.cc
 const ConvImplementation* FewOutputs();
 // grouped_conv.cc

@@ -18,7 +18,8 @@ ImageBands::ImageBands(const ConvParams& p, const Needs& needs)
     : p_(p),
       pixel_(needs.pixel),
       row_ns_(needs.row_ns),
-      copies_(needs.copies || p.out[2] < needs.least_width ||
+      zero_rows_(needs.zero_rows),
+      copies_(needs.copies || needs.zero_rows || p.out[2] < needs.least_width ||
               p.pad_before[2] != 0 || p.pad_after[2] > 0) {
   const int64_t width = std::max(p.out[2], needs.least_width);
   line_pixels_ = copies_ ? (width - 1) * p.stride[2] +
@@ -80,11 +81,14 @@ ImageBand::ImageBand(const ImageBands& bands, const float* input, int64_t index,
       (rows_ - 1) * p.stride[1] + (p.filter[1] - 1) * p.dilation[1];
   for (int64_t tz = 0; tz < p.filter[0]; ++tz) {
     const int64_t z = oz_ * p.stride[0] - p.pad_before[0] + tz * p.dilation[0];
-    if (z < 0 || z >= p.in[0]) continue;
     for (int64_t i = 0; i <= last; ++i) {
       const int64_t y = first_y + i;
-      if (y < 0 || y >= p.in[1]) continue;
-      Copy(Line(z, y), copies_ + (tz * bands.lines_ + i) * bands.line_);
+      float* const to = copies_ + (tz * bands.lines_ + i) * bands.line_;
+      if (z >= 0 && z < p.in[0] && y >= 0 && y < p.in[1]) {
+        Copy(Line(z, y), to);
+      } else if (bands.zero_rows_) {
+        std::fill_n(to, bands.line_, 0.0f);
+      }
     }
   }
 }

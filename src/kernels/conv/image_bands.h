@@ -16,6 +16,8 @@ class ImageBands {
     int64_t least_width;  // outputs that are computed of a row, at least
     double row_ns;        // what an output row takes
     bool copies;          // even where nothing is padded
+    // Rows outside the image are there, as zeros.
+    bool zero_rows = false;
   };
   // `p` outlives it.
   ImageBands(const ConvParams& p, const Needs& needs);
@@ -25,9 +27,17 @@ class ImageBands {
 
   // Through all depths of all images.
   int64_t size() const { return p_.batch * p_.out[0] * bands_; }
+  int64_t most_rows() const { return rows_; }  // output rows of a band
   double band_ns() const { return row_ns_ * static_cast<double>(rows_); }
   // Floats from one pixel to the next, where the rows are read.
   int64_t pixel() const { return copies_ ? pixel_ : p_.in_channels; }
+  // Floats from where an output row begins to see the image to the filter's
+  // `line` there, if all rows are copied.
+  int64_t Distance(int64_t line) const {
+    return (line / p_.filter[1] * lines_ +
+            line % p_.filter[1] * p_.dilation[1]) *
+           line_;
+  }
   // Floats that are copied for all bands, zeros among them.
   double copied() const;
   // Scratch memory of a band.
@@ -41,6 +51,7 @@ class ImageBands {
   const ConvParams& p_;
   const int64_t pixel_;
   const double row_ns_;
+  const bool zero_rows_;
   bool copies_;
   int64_t line_pixels_;  // of a copied row
   int64_t line_;         // floats from one row to the next
@@ -66,6 +77,11 @@ class ImageBand {
   // images.
   int64_t first_row() const { return depth_ * bands_.p_.out[1] + oy_; }
   int64_t rows() const { return rows_; }
+  // Where row first_row + r begins to see the image; its lines are at
+  // ImageBands::Distance. Bands with zero_rows alone.
+  const float* First(int64_t r) const {
+    return copies_ + r * bands_.p_.stride[1] * bands_.line_;
+  }
   // What row first_row + r sees, until the next call.
   const ImageRows& Row(int64_t r);
 
