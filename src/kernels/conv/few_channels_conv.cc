@@ -7,7 +7,8 @@
 // k < columns * C, so that nothing is gathered: some pixels by some vectors of
 // output channels stay in registers for the whole sum. Rows that reach into the
 // padding at their ends are copied between zeros first. The filter is packed
-// ahead in panels of output channels, as wide as two vectors.
+// ahead in panels of output channels, as wide as two vectors, or as one if that
+// holds them all.
 //
 // Accuracy: plain sums in one order, with or without rounding between product
 // and sum. An infinity or NaN in the filter makes NaN of outputs whose window
@@ -32,7 +33,7 @@ namespace headrace::conv {
 namespace {
 
 constexpr int64_t kMostChannels = 4;
-constexpr int kVectors = 2;  // of a panel
+constexpr int kMostVectors = 2;  // of a panel
 // Pixels of a block: sums, the panel's vectors and one factor fill the
 // registers.
 template <int kBytes>
@@ -46,12 +47,16 @@ int64_t LineSize(const ConvParams& p) {
 // The most floats of all the rows that one output row sees.
 constexpr double kMostScratch = 1 << 20;
 
-int64_t PanelWidth() {
-  int64_t width = 0;
-  RunSimdWide([&](auto bytes) {
-    width = kVectors * VectorOf<decltype(bytes)::value>::kLanes;
-  });
-  return width;
+// Output channels of a panel, if vectors have so many lanes at most.
+int64_t PanelWidth(const ConvParams& p, int64_t lanes) {
+  if (p.out_channels > lanes) return kMostVectors * lanes;
+  return lanes > 4 && p.out_channels <= lanes / 2 ? lanes / 2 : lanes;
+}
+int64_t PanelWidth(const ConvParams& p) {
+  int64_t lanes = 0;
+  RunSimdWide(
+      [&](auto bytes) { lanes = VectorOf<decltype(bytes)::value>::kLanes; });
+  return PanelWidth(p, lanes);
 }
 
 // The rows that one output row sees.
@@ -69,15 +74,14 @@ struct Row {
   int64_t offset;  // of the row in `out`
 };
 
-// Outputs [x0, x0 + kPixels) of the panel whose first channel is `o`; the
+// Outputs [x0, x0 + kBlock) of the panel whose first channel is `o`; the
 // filter's panel is `panel` floats beyond the first. kStep is the distance of
 // two outputs' inputs, 0: as the sizes say.
-template <int kBytes, int kStep>
+template <int kBytes, int kVectors, int kBlock, int kStep>
 inline void SumBlock(const Row& row, int64_t x0, int64_t o, int64_t panel) {
   using Vector = VectorOf<kBytes>;
   using V = typename Vector::Type;
   constexpr int64_t kLanes = Vector::kLanes;
-  constexpr int kBlock = kPixels<kBytes>;
   const ConvParams& p = row.p;
   const int64_t step = kStep > 0 ? kStep : p.stride[2] * p.in_channels;
   const int64_t depth = p.filter[2] * p.in_channels;
@@ -121,29 +125,46 @@ inline void SumBlock(const Row& row, int64_t x0, int64_t o, int64_t panel) {
       }
       continue;
     }
-    const int64_t rest = std::max<int64_t>(p.out_channels - o - c, 0);
+    const int64_t rest = p.out_channels - o - c;
+    if (rest <= 0) continue;
+    // In memory, so that there is one copy of what finishes a pixel.
+    float parts[kBlock * kLanes];
 #pragma GCC unroll 16
+    for (int i = 0; i < kBlock; ++i) Vector::At(parts + i * kLanes) = sum[i][j];
+    const VectorTail::Channels<Vector> after(row.tail, o + c, rest);
+#pragma GCC unroll 1
     for (int i = 0; i < kBlock; ++i) {
-      // A copy: sums whose address is taken leave the registers.
-      const V part = sum[i][j];
-      row.tail.StorePart(reinterpret_cast<const float*>(&part), rest, o + c,
-                         first + i * p.out_channels + c, out);
+      row.tail.StoreLanes<Vector>(Vector::At(parts + i * kLanes), after, rest,
+                                  first + i * p.out_channels + c, out);
     }
   }
 }
 
-template <int kBytes, int kStep>
+template <int kBytes, int kVectors, int kBlock, int kStep>
 inline void SumRow(const Row& row) {
   constexpr int64_t kPanel = kVectors * VectorOf<kBytes>::kLanes;
-  constexpr int64_t kBlock = kPixels<kBytes>;
   const ConvParams& p = row.p;
   const int64_t width = p.out[2];
   // The last block overlaps the one before.
   for (int64_t next = 0; next < width; next += kBlock) {
     const int64_t x = std::min(next, width - kBlock);
     for (int64_t o = 0; o < p.out_channels; o += kPanel) {
-      SumBlock<kBytes, kStep>(row, x, o, o * p.taps() * p.in_channels);
+      SumBlock<kBytes, kVectors, kBlock, kStep>(row, x, o,
+                                                o * p.taps() * p.in_channels);
     }
+  }
+}
+
+// A panel of one vector: the usual first layers of small networks.
+template <int kBytes, int kBlock>
+inline void SumNarrow(const Row& row, int64_t step) {
+  switch (step) {
+    case 1:
+      return SumRow<kBytes, 1, kBlock, 1>(row);
+    case 3:
+      return SumRow<kBytes, 1, kBlock, 3>(row);
+    default:
+      return SumRow<kBytes, 1, kBlock, 0>(row);
   }
 }
 
@@ -151,13 +172,20 @@ void Sum(const Row& row) {
   const int64_t step = row.p.stride[2] * row.p.in_channels;
   RunSimdWide([&](auto bytes) {
     constexpr int kBytes = decltype(bytes)::value;
+    constexpr int64_t kLanes = VectorOf<kBytes>::kLanes;
+    constexpr int kBlock = kPixels<kBytes>;
+    const int64_t panel = PanelWidth(row.p, kLanes);
+    if constexpr (kLanes > 4) {
+      if (panel < kLanes) return SumNarrow<kBytes / 2, kBlock>(row, step);
+    }
+    if (panel == kLanes) return SumNarrow<kBytes, kBlock>(row, step);
     switch (step) {
       case 3:
-        return SumRow<kBytes, 3>(row);
+        return SumRow<kBytes, kMostVectors, kBlock, 3>(row);
       case 6:
-        return SumRow<kBytes, 6>(row);
+        return SumRow<kBytes, kMostVectors, kBlock, 6>(row);
       default:
-        return SumRow<kBytes, 0>(row);
+        return SumRow<kBytes, kMostVectors, kBlock, 0>(row);
     }
   });
 }
@@ -179,7 +207,7 @@ class FewChannelsConv : public ConvImplementation {
   double EstimateNs(const ConvParams& p,
                     const CpuFeatures& cpu) const override {
     const int64_t block = cpu.avx512f ? kPixels<64> : kPixels<32>;
-    const int64_t panel = cpu.avx512f ? 32 : 16;
+    const int64_t panel = PanelWidth(p, cpu.avx512f ? 16 : 8);
     const double columns = 1.0 * CeilDiv(p.out[2], block) * block;
     const double rows = 1.0 * p.batch * p.out[0] * p.out[1];
     const double sums = rows * columns * CeilDiv(p.out_channels, panel) * panel;
@@ -196,13 +224,13 @@ class FewChannelsConv : public ConvImplementation {
            prepare;
   }
   int64_t PreparedFilterBytes(const ConvParams& p) const override {
-    const int64_t width = PanelWidth();
+    const int64_t width = PanelWidth(p);
     return CeilDiv(p.out_channels, width) * width * p.taps() * p.in_channels *
            int64_t{sizeof(float)};
   }
   void PrepareFilter(ThreadPool*, const ConvParams& p, const void* filter,
                      void* prepared) const override {
-    const int64_t width = PanelWidth();
+    const int64_t width = PanelWidth(p);
     const float* from = static_cast<const float*>(filter);
     float* to = static_cast<float*>(prepared);
     for (int64_t o = 0; o < p.out_channels; o += width) {
@@ -229,7 +257,7 @@ class FewChannelsConv : public ConvImplementation {
     const int64_t line_size = LineSize(p);
     const int64_t all_lines = p.filter[0] * p.filter[1];
     const int64_t tap_row =
-        p.filter[2] * p.in_channels * PanelWidth();  // floats of a filter row
+        p.filter[2] * p.in_channels * PanelWidth(p);  // floats of a filter row
     const int64_t in_row = p.in[2] * p.in_channels;
     // Inputs of a padded row that lie inside the image.
     const int64_t before = std::min(p.pad_before[2] * p.in_channels, line_size);

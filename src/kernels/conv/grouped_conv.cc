@@ -190,12 +190,17 @@ inline void SumBlock(const Row& row, int64_t x0, int64_t lane) {
     }
     return;
   }
+  // In memory, so that there is one copy of what finishes a pixel.
+  float parts[kBlock * Vector::kLanes];
 #pragma GCC unroll 16
   for (int i = 0; i < kBlock; ++i) {
-    // A copy: sums whose address is taken leave the registers.
-    const V part = sum[i];
-    row.tail.StorePart(reinterpret_cast<const float*>(&part), rest, o,
-                       at + i * p.out_channels, row.out);
+    Vector::At(parts + i * Vector::kLanes) = sum[i];
+  }
+  const VectorTail::Channels<Vector> after(row.tail, o, rest);
+#pragma GCC unroll 1
+  for (int i = 0; i < kBlock; ++i) {
+    row.tail.StoreLanes<Vector>(Vector::At(parts + i * Vector::kLanes), after,
+                                rest, at + i * p.out_channels, row.out);
   }
 }
 

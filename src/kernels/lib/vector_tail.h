@@ -38,13 +38,24 @@ struct VectorTail {
   template <typename Vector>
   struct Channels {
     typename Vector::Type scale, bias, low, high;
-    Channels(const VectorTail& tail, int64_t c)
+    Channels(const VectorTail& tail, int64_t c, int64_t count = Vector::kLanes)
         : scale(typename Vector::Type{} + 1.0f),
           bias(typename Vector::Type{}),
           low(typename Vector::Type{} + tail.low),
           high(typename Vector::Type{} + tail.high) {
-      if (tail.scale != nullptr) scale = Vector::At(tail.scale + c);
-      if (tail.bias != nullptr) bias = Vector::At(tail.bias + c);
+      if (tail.scale != nullptr) Load(tail.scale + c, count, &scale);
+      if (tail.bias != nullptr) Load(tail.bias + c, count, &bias);
+    }
+
+    static void Load(const float* from, int64_t count,
+                     typename Vector::Type* to) {
+      if (count >= Vector::kLanes) {
+        *to = Vector::At(from);
+        return;
+      }
+      float lanes[Vector::kLanes] = {};
+      for (int64_t i = 0; i < count; ++i) lanes[i] = from[i];
+      *to = Vector::At(lanes);
     }
   };
 
@@ -52,17 +63,36 @@ struct VectorTail {
   template <typename Vector>
   void Store(const typename Vector::Type& sums,
              const Channels<Vector>& channels, int64_t at, float* out) const {
-    using V = typename Vector::Type;
-    V y = sums * channels.scale + channels.bias;
+    typename Vector::Type y = sums * channels.scale + channels.bias;
     if (addend != nullptr) y += Vector::At(addend + at);
-    // These comparisons keep NaN.
-    y = y < channels.low ? channels.low : y;
-    y = y > channels.high ? channels.high : y;
+    Bound<Vector>(channels, &y);
     Vector::At(out + at) = y;
   }
 
-  // The same for `count` channels, fewer than a vector holds, with the sums in
-  // memory. Not inlined: else each vector of a tile would have a copy.
+  // The same for the first `count` lanes, fewer than all.
+  template <typename Vector>
+  void StoreLanes(const typename Vector::Type& sums,
+                  const Channels<Vector>& channels, int64_t count, int64_t at,
+                  float* out) const {
+    typename Vector::Type y = sums * channels.scale + channels.bias;
+    if (addend != nullptr) {
+      typename Vector::Type more;
+      Channels<Vector>::Load(addend + at, count, &more);
+      y += more;
+    }
+    Bound<Vector>(channels, &y);
+    float lanes[Vector::kLanes];
+    Vector::At(lanes) = y;
+    using Quad = VectorOf<16>;
+    int64_t i = 0;
+    for (; i + Quad::kLanes <= count; i += Quad::kLanes) {
+      Quad::At(out + at + i) = Quad::At(lanes + i);
+    }
+    for (; i < count; ++i) out[at + i] = lanes[i];
+  }
+
+  // The same for `count` channels, with the sums in memory, one by one. Not
+  // inlined: else each vector of a tile would have a copy.
   __attribute__((noinline)) void StorePart(const float* sums, int64_t count,
                                            int64_t c, int64_t at,
                                            float* out) const {
@@ -80,6 +110,13 @@ struct VectorTail {
   Epilogue rest;
 
  private:
+  // These comparisons keep NaN.
+  template <typename Vector>
+  static void Bound(const Channels<Vector>& channels,
+                    typename Vector::Type* y) {
+    *y = *y < channels.low ? channels.low : *y;
+    *y = *y > channels.high ? channels.high : *y;
+  }
   static const float* FloatsOf(const Tensor* t) {
     return t == nullptr ? nullptr : static_cast<const float*>(t->raw_data());
   }
