@@ -1062,6 +1062,9 @@ NAMES = {
             Constraint MaxNorm MinMaxNorm NonNeg UnitNorm deserialize get
             max_norm min_max_norm non_neg serialize unit_norm""",
     },
+    "keras.experimental": {
+        "layers.own_cells": "PeepholeLSTMCell",
+    },
     "keras.initializers": {
         "layers.initializers": """
             RandomNormal RandomUniform TruncatedNormal deserialize get normal
@@ -1073,6 +1076,12 @@ NAMES = {
     },
     "keras.layers": {
         "feature_column.feature_layers": "DenseFeatures",
+        "keras.conv_recurrent": "ConvLSTM2D",
+        "keras.local_layers": "LocallyConnected1D LocallyConnected2D",
+        "layers.attention": "AdditiveAttention Attention",
+        "layers.cudnn_recurrent": "CuDNNGRU CuDNNLSTM",
+        "layers.named": "deserialize=layer_of serialize=serialize_layer",
+        "layers.own_cells": "AbstractRNNCell",
         "layers.convolution": """
             Conv1D Conv2D Conv2DTranspose Conv3D Conv3DTranspose
             Convolution1D=Conv1D Convolution2D=Conv2D

@@ -108,8 +108,6 @@ NEAREST = {
     "tf.keras.estimator": "a model_fn that calls the model, with tf.estimator.Estimator",
     "tf.keras.experimental": "tf.train and tf.layers",
     "tf.keras.layers": "tf.layers, tf.nn and tf.keras.layers.Lambda",
-    "tf.keras.layers.CuDNNGRU": "tf.keras.layers.GRU",
-    "tf.keras.layers.CuDNNLSTM": "tf.keras.layers.LSTM",
     "tf.keras.losses": "tf.losses",
     "tf.keras.metrics": "tf.metrics",
     "tf.keras.models": "Model.save_weights and load_weights; graphs with tf.saved_model",

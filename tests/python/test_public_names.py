@@ -38,7 +38,7 @@ INTERNAL_MODULES = """
     contrib.linear control.contexts data.elements framework.constant_values
     ops.collective_ops distributions.parametric distributions.special_functions
     framework.default_session framework.dispatch framework.newer_attrs functions.func_graph
-    functions.function_def keras.hdf5_files keras.training
+    functions.function_def keras.cudnn_weights keras.hdf5_files keras.training
     keras.weights_files layers.function_code layers.named layers.windows losses.weights
     platform.durable ragged.broadcasting ragged.ragged_dispatch
     ragged.ragged_indexing slim.inception slim.plain_nets slim.resnets
@@ -87,11 +87,13 @@ INTERNAL = {
                                  unknown_shape""",
     "io.parsing_ops": "example_columns",
     "keras.callbacks": "CallbackList",
+    "keras.conv_recurrent": "ConvLSTM2DCell",
     "keras.losses": "huber_loss reduced weighted",
     "keras.metrics": "MeanOfFunction accuracy",
     "keras.configs": "as_plain network of_network ordered_layers to_json to_yaml whole",
     "keras.summaries": "show",
     "training.object_checkpoints": "SecondCheckpoint",
+    "layers.recurrent": "OfOneCell",
     "layers.backend": "as_sparse choose fix_learning_phase fixed_learning_phase graph_inputs set_manual_initialization graph_state is_keras_tensor is_placeholder known rounded unique_name",
     "layers.core": "data_format_of merged_mask",
     "layers.engine": "as_list snake_case",
@@ -300,7 +302,6 @@ def test_what_is_not_supported_yet(name):
     ("keras.applications.NASNetLarge", "the other networks"),
     ("keras.optimizers.schedules", "tf.train.AdamOptimizer"),
     ("contrib.cudnn_rnn.CudnnLSTM", "tf.nn.dynamic_rnn"),
-    ("keras.layers.CuDNNLSTM", "tf.keras.layers.LSTM"),
     ("keras.callbacks.RemoteMonitor", "tf.train.SessionRunHook"),
     ("distribute.MirroredStrategy", "tf.device and one tower a device"),
     ("profiler", "RunOptions(trace_level"),
@@ -359,10 +360,10 @@ def test_what_may_have_been_meant(space, name, meant):
 
 
 def test_a_name_that_tensorflow_has_elsewhere():
-    with pytest.raises(AttributeError, match="no attribute 'CuDNNLSTM'; "
-                       "tf.keras.layers.CuDNNLSTM is not supported yet; use "
+    with pytest.raises(AttributeError, match="no attribute 'NASNetLarge'; "
+                       "tf.keras.applications.NASNetLarge is not supported yet; use "
                        "instead"):
-        tf.CuDNNLSTM
+        tf.NASNetLarge
 
 
 # What is loaded.
