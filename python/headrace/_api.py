@@ -1062,7 +1062,33 @@ NAMES = {
             Constraint MaxNorm MinMaxNorm NonNeg UnitNorm deserialize get
             max_norm min_max_norm non_neg serialize unit_norm""",
     },
+    "keras.datasets": {
+    },
+    "keras.datasets.boston_housing": {
+        "keras.known_data": "load_data=load_boston_housing",
+    },
+    "keras.datasets.cifar10": {
+        "keras.known_data": "load_data=load_cifar10",
+    },
+    "keras.datasets.cifar100": {
+        "keras.known_data": "load_data=load_cifar100",
+    },
+    "keras.datasets.fashion_mnist": {
+        "keras.known_data": "load_data=load_fashion_mnist",
+    },
+    "keras.datasets.imdb": {
+        "keras.known_data": """
+            get_word_index=get_imdb_word_index load_data=load_imdb""",
+    },
+    "keras.datasets.mnist": {
+        "keras.known_data": "load_data=load_mnist",
+    },
+    "keras.datasets.reuters": {
+        "keras.known_data": """
+            get_word_index=get_reuters_word_index load_data=load_reuters""",
+    },
     "keras.experimental": {
+        "keras.enqueuers": "terminate_keras_multiprocessing_pools",
         "layers.own_cells": "PeepholeLSTMCell",
     },
     "keras.initializers": {
@@ -1168,20 +1194,41 @@ NAMES = {
     },
     "keras.preprocessing": {
     },
+    "keras.preprocessing.image": {
+        "keras.image_arrays": """
+            apply_affine_transform apply_brightness_shift apply_channel_shift
+            array_to_img img_to_array load_img random_brightness
+            random_channel_shift random_rotation random_shear random_shift
+            random_zoom save_img""",
+        "keras.image_batches": """
+            DirectoryIterator ImageDataGenerator Iterator NumpyArrayIterator""",
+    },
     "keras.preprocessing.sequence": {
-        "keras.sequence": "pad_sequences",
+        "keras.sequence": """
+            TimeseriesGenerator make_sampling_table pad_sequences skipgrams""",
+    },
+    "keras.preprocessing.text": {
+        "keras.text": "Tokenizer hashing_trick one_hot text_to_word_sequence",
     },
     "keras.regularizers": {
         "layers.regularizers": """
             L1L2 Regularizer deserialize get l1 l1_l2 l2 serialize""",
     },
     "keras.utils": {
+        "keras.data_files": "HDF5Matrix get_file",
+        "keras.enqueuers": "GeneratorEnqueuer OrderedEnqueuer SequenceEnqueuer",
         "keras.progress": "Progbar",
         "keras.sources": "get_source_inputs",
-        "keras.utils": "Sequence normalize to_categorical",
+        "keras.utils": """
+            Sequence convert_all_kernels_in_model normalize to_categorical""",
         "layers.named": """
             CustomObjectScope custom_object_scope deserialize_keras_object
             get_custom_objects serialize_keras_object""",
+    },
+    "keras.wrappers": {
+    },
+    "keras.wrappers.scikit_learn": {
+        "keras.scikit_learn": "KerasClassifier KerasRegressor",
     },
     "layers": {
         "layers.functions": """

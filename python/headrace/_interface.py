@@ -751,6 +751,7 @@ NAMES = {
         apply_affine_transform apply_brightness_shift apply_channel_shift array_to_img
         img_to_array load_img random_brightness random_channel_shift random_rotation
         random_shear random_shift random_zoom save_img""",
+    "keras.datasets": "boston_housing cifar10 cifar100 fashion_mnist imdb mnist reuters",
     "keras.datasets.boston_housing": "load_data",
     "keras.datasets.cifar10": "load_data",
     "keras.datasets.cifar100": "load_data",
@@ -768,6 +769,7 @@ NAMES = {
     "keras.optimizers.schedules": """
         ExponentialDecay InverseTimeDecay LearningRateSchedule PiecewiseConstantDecay
         PolynomialDecay deserialize serialize""",
+    "keras.wrappers": "scikit_learn",
     "keras.wrappers.scikit_learn": "KerasClassifier KerasRegressor",
     "keras.regularizers": "L1L2 Regularizer deserialize get l1 l1_l2 l2 serialize",
     "layers": """

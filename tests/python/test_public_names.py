@@ -88,6 +88,8 @@ INTERNAL = {
     "io.parsing_ops": "example_columns",
     "keras.callbacks": "CallbackList",
     "keras.conv_recurrent": "ConvLSTM2DCell",
+    "keras.image_arrays": "flip_axis random_factors",
+    "keras.image_batches": "DataFrameIterator",
     "keras.losses": "huber_loss reduced weighted",
     "keras.metrics": "MeanOfFunction accuracy",
     "keras.configs": "as_plain network of_network ordered_layers to_json to_yaml whole",
