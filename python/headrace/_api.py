@@ -1089,6 +1089,7 @@ NAMES = {
     },
     "keras.experimental": {
         "keras.enqueuers": "terminate_keras_multiprocessing_pools",
+        "keras.saved_models": "export_saved_model load_from_saved_model",
         "layers.own_cells": "PeepholeLSTMCell",
     },
     "keras.initializers": {
@@ -1460,6 +1461,8 @@ NAMES = {
             readahead_file_path""",
     },
     "saved_model": {
+        "saved_model.load": "load_v2=load",
+        "saved_model.save": "save",
         "saved_model.builder": """
             Builder=SavedModelBuilder main_op_with_restore simple_save""",
         "saved_model.constants": """
@@ -1478,6 +1481,9 @@ NAMES = {
             classification_signature_def get_tensor_from_tensor_info
             is_valid_signature predict_signature_def
             regression_signature_def""",
+    },
+    "saved_model.experimental": {
+        "saved_model.save": "save",
     },
     "saved_model.builder": {
         "saved_model.builder": """

@@ -114,8 +114,6 @@ NEAREST = {
     "tf.keras.utils": "tf.one_hot",
     "tf.lite": "tf.graph_util.convert_variables_to_constants",
     "tf.profiler": "RunOptions(trace_level=RunOptions.FULL_TRACE) with RunMetadata.step_stats",
-    "tf.saved_model.load_v2": "tf.saved_model.load(session, tags, folder)",
-    "tf.saved_model.save": "tf.saved_model.simple_save, or Builder",
     "tf.tpu": "TPUs are left out",
     "tf.wrap_function": "a Python function that adds nodes to the graph",
     "tf.xla": "graphs are optimised without being asked",

@@ -46,8 +46,10 @@ INTERNAL_MODULES = """
     variables.initial_values variables.partitions variables.records
     variables.ref_variables variables.resource_variables variables.saveables
     framework.notebook platform.own_app training.graph_copies
-    framework.operation testing.assertions variables.store feature_column.features"""
+    framework.operation saved_model.concrete saved_model.structures
+    testing.assertions variables.store feature_column.features"""
 INTERNAL = {
+    "autograph.function": "Concrete Function",
     "autograph.api": "ConversionError feature_names tf_convert",
     "distributions.bijectors": "parameter",
     "distributions.distributions": "NormalVectors",
@@ -95,6 +97,9 @@ INTERNAL = {
     "keras.configs": "as_plain network of_network ordered_layers to_json to_yaml whole",
     "keras.summaries": "show",
     "training.object_checkpoints": "SecondCheckpoint",
+    "keras.saved_models": """children default_signature kind read read_weights
+        save training_config""",
+    "saved_model.save": "functions_of prepared save_objects",
     "layers.recurrent": "OfOneCell",
     "layers.backend": "as_sparse choose fix_learning_phase fixed_learning_phase graph_inputs set_manual_initialization graph_state is_keras_tensor is_placeholder known rounded unique_name",
     "layers.core": "data_format_of merged_mask",

@@ -144,6 +144,9 @@ class Optimizer:
     def _checkpoint_slots(self):
         return list(self._slot_places)
 
+    def _saved_kind(self):
+        return "optimizer", ""
+
     weights = property(lambda self: list(self._weights))
 
     def variables(self):
