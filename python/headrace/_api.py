@@ -530,6 +530,12 @@ NAMES = {
     "contrib.predictor": {
         "saved_model.predictor": "from_saved_model",
     },
+    "contrib.quantize": {
+        "contrib.quantize_graph": """
+            create_eval_graph create_training_graph
+            experimental_create_eval_graph
+            experimental_create_training_graph""",
+    },
     "contrib.rnn": {
         "contrib.attention_cell": "AttentionCellWrapper",
         "contrib.block_cells": """

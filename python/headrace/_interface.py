@@ -352,6 +352,11 @@ NAMES = {
         extend_with_decoupled_weight_decay""",
     "contrib.predictor": """
         from_contrib_estimator from_estimator from_saved_model""",
+    "contrib.quantize": """
+        create_eval_graph create_training_graph experimental_create_eval_graph
+        experimental_create_training_graph""",
+    "contrib.resampler": "resampler",
+    "contrib.sparsemax": "sparsemax sparsemax_loss",
     "contrib.rnn": """
         AttentionCellWrapper BasicLSTMCell BasicRNNCell BidirectionalGridLSTMCell CompiledWrapper
         Conv1DLSTMCell Conv2DLSTMCell Conv3DLSTMCell ConvLSTMCell CoupledInputForgetGateLSTMCell

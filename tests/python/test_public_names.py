@@ -35,7 +35,8 @@ INTERNAL_MODULES = """
     autograph.branches autograph.builtins autograph.conversion
     autograph.converter autograph.effects autograph.jumps autograph.loops
     autograph.names autograph.sources autograph.values
-    contrib.linear control.contexts data.elements framework.constant_values
+    contrib.fold_batch_norms contrib.graph_patterns contrib.linear
+    contrib.quantize_layers control.contexts data.elements framework.constant_values
     ops.collective_ops distributions.parametric distributions.special_functions
     framework.default_session framework.dispatch framework.newer_attrs functions.func_graph
     functions.function_def keras.cudnn_weights keras.hdf5_files keras.training
