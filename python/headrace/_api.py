@@ -50,6 +50,7 @@ _METRICS = {
 NAMES = {
     "": {
         "autograph.function": "function",
+        "contrib.reversible": "recompute_grad=recompute_grad_of_tape",
         "control.check_ops": """
             assert_equal assert_greater assert_greater_equal assert_integer
             assert_less assert_less_equal assert_near assert_negative
@@ -464,6 +465,7 @@ NAMES = {
         "contrib.outputs": """
             summarize_activation summarize_activations summarize_collection
             summarize_tensor summarize_tensors""",
+        "contrib.reversible": "RevBlock recompute_grad rev_block",
         "contrib.regularizers": """
             apply_regularization l1_l2_regularizer l1_regularizer l2_regularizer
             sum_regularizer variance_scaling_initializer xavier_initializer
@@ -535,6 +537,9 @@ NAMES = {
             create_eval_graph create_training_graph
             experimental_create_eval_graph
             experimental_create_training_graph""",
+    },
+    "contrib.resampler": {
+        "contrib.resampler": "resampler",
     },
     "contrib.rnn": {
         "contrib.attention_cell": "AttentionCellWrapper",
@@ -687,6 +692,9 @@ NAMES = {
         "contrib.outputs": """
             append_tensor_alias collect_named_outputs
             convert_collection_to_dict get_tensor_aliases""",
+    },
+    "contrib.sparsemax": {
+        "contrib.sparsemax": "sparsemax sparsemax_loss",
     },
     "contrib.staging": {
         "flow.staging_areas": "StagingArea",

@@ -356,7 +356,6 @@ NAMES = {
         create_eval_graph create_training_graph experimental_create_eval_graph
         experimental_create_training_graph""",
     "contrib.resampler": "resampler",
-    "contrib.sparsemax": "sparsemax sparsemax_loss",
     "contrib.rnn": """
         AttentionCellWrapper BasicLSTMCell BasicRNNCell BidirectionalGridLSTMCell CompiledWrapper
         Conv1DLSTMCell Conv2DLSTMCell Conv3DLSTMCell ConvLSTMCell CoupledInputForgetGateLSTMCell
@@ -467,6 +466,7 @@ NAMES = {
         convert_collection_to_dict gather_tensors_aliases get_tensor_aliases
         get_variable_collections last_dimension n_positive_integers smart_cond static_cond
         two_element_tuple""",
+    "contrib.sparsemax": "sparsemax sparsemax_loss",
     "contrib.staging": "StagingArea",
     "contrib.tpu": """
         AsyncCheckpointSaverHook CrossShardOptimizer DeviceAssignment InfeedQueue
