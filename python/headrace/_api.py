@@ -1073,8 +1073,9 @@ NAMES = {
     },
     "keras.constraints": {
         "layers.constraints": """
-            Constraint MaxNorm MinMaxNorm NonNeg UnitNorm deserialize get
-            max_norm min_max_norm non_neg serialize unit_norm""",
+            Constraint MaxNorm MinMaxNorm NonNeg RadialConstraint UnitNorm
+            deserialize get max_norm min_max_norm non_neg radial_constraint
+            serialize unit_norm""",
     },
     "keras.datasets": {
     },
@@ -1176,6 +1177,9 @@ NAMES = {
             sparse_categorical_crossentropy squared_hinge""",
     },
     "keras.metrics": {
+        "keras.further_metrics": """
+            MeanRelativeError MeanTensor SensitivityAtSpecificity
+            SpecificityAtSensitivity""",
         "keras.metrics": """
             AUC Accuracy BinaryAccuracy BinaryCrossentropy CategoricalAccuracy
             CategoricalCrossentropy CategoricalHinge CosineSimilarity

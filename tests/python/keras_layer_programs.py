@@ -181,7 +181,49 @@ def of_cudnn(tf):
     return found
 
 
+def further_metrics(tf):
+    M = tf.keras.metrics
+    yes = np.array([0, 1, 1, 0, 1, 0], np.float32)
+    guess = np.array([.1, .4, .8, .6, .9, .2], np.float32)
+    found = []
+    for make, batches in (
+            (lambda: M.MeanRelativeError([1., 2., 0., 4., 1., 2.]),
+             [(yes, guess), (guess, yes)]),
+            (lambda: M.SensitivityAtSpecificity(.5), [(yes, guess)]),
+            (lambda: M.SensitivityAtSpecificity(.8, num_thresholds=1),
+             [(yes, guess)]),
+            (lambda: M.SpecificityAtSensitivity(.4, 5),
+             [(yes, guess, [1., 2., 0., 1., 1., 3.]), (1 - yes, guess)]),
+            (lambda: M.MeanTensor(), [(guess,), (yes, .5), (guess * 2,)])):
+        metric = make()
+        updates = [metric.update_state(*batch) for batch in batches]
+        result = metric.result()
+        session = tf.keras.backend.get_session()
+        for update in updates:
+            session.run(update)
+        found.append([metric.name, session.run(result)])
+        metric.reset_states()
+        found.append(session.run(result))
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1, "sigmoid",
+                                                       input_shape=(3,))])
+    start(model)
+    model.compile("sgd", "mse", [M.SensitivityAtSpecificity(.5)])
+    found.append(model.evaluate(numbers(6, 3), yes, verbose=0))
+    config = M.SpecificityAtSensitivity(.3, 7, name="s").get_config()
+    return found + [M.deserialize({
+        "class_name": "SpecificityAtSensitivity", "config": config}
+        ).get_config() == config]
+
+
+def radial(tf):
+    C = tf.keras.constraints
+    found = [C.get("radial_constraint")(tf.constant(numbers(n, n, 2, 3)))
+             for n in (2, 3, 4, 5)]
+    return tf.keras.backend.get_session().run(found)
+
+
 PROGRAMS = {
+    "further_metrics": further_metrics, "radial": radial,
     "local1d": one(lambda k: k.layers.LocallyConnected1D(
         3, 2, strides=2, activation="tanh"), 2, 7, 2),
     "local1d_first": one(lambda k: k.layers.LocallyConnected1D(

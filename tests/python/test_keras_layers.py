@@ -137,3 +137,23 @@ def test_layers_have_the_attributes_of_their_cells():
     assert L.LSTM(3, dropout=.5).dropout == .5
     with pytest.raises(AttributeError, match="'LSTM' object has no attribute"):
         L.LSTM(3).strides
+
+
+@pytest.mark.parametrize("call, message", [
+    (lambda: K.metrics.SensitivityAtSpecificity(1.5), "`specificity` must be"),
+    (lambda: K.metrics.SpecificityAtSensitivity(-1), "`sensitivity` must be"),
+    (lambda: K.metrics.SpecificityAtSensitivity(.5, 0), "`num_thresholds`"),
+    (lambda: K.metrics.MeanTensor().result(), "does not have any result yet"),
+    (lambda: [metric.update_state(x) for metric in [K.metrics.MeanTensor()]
+              for x in ([1., 2.], [3.])], "must always have the same shape"),
+    (lambda: K.constraints.RadialConstraint()(tf.ones([2, 2])), "of rank 4"),
+    (lambda: K.constraints.RadialConstraint()(tf.ones([2, 3, 1, 1])),
+     "must be square")])
+def test_metrics_and_constraints_refuse(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_names_of_metrics_are_unique():
+    names = [K.metrics.AUC().name for _ in range(2)]
+    assert names == ["auc", "auc_1"] and K.metrics.AUC(name="a").name == "a"

@@ -94,7 +94,7 @@ INTERNAL = {
     "keras.image_arrays": "flip_axis random_factors",
     "keras.image_batches": "DataFrameIterator",
     "keras.losses": "huber_loss reduced weighted",
-    "keras.metrics": "MeanOfFunction accuracy",
+    "keras.metrics": "Counts MeanOfFunction accuracy",
     "keras.configs": "as_plain network of_network ordered_layers to_json to_yaml whole",
     "keras.summaries": "show",
     "training.object_checkpoints": "SecondCheckpoint",
