@@ -1105,6 +1105,9 @@ NAMES = {
     "keras.experimental": {
         "keras.enqueuers": "terminate_keras_multiprocessing_pools",
         "keras.saved_models": "export_saved_model load_from_saved_model",
+        "keras.schedules": """
+            CosineDecay CosineDecayRestarts LinearCosineDecay
+            NoisyLinearCosineDecay""",
         "layers.own_cells": "PeepholeLSTMCell",
     },
     "keras.initializers": {
@@ -1210,6 +1213,11 @@ NAMES = {
         "keras.optimizers": """
             Adadelta Adagrad Adam Adamax Ftrl Nadam Optimizer RMSprop SGD
             deserialize get serialize""",
+    },
+    "keras.optimizers.schedules": {
+        "keras.schedules": """
+            ExponentialDecay InverseTimeDecay LearningRateSchedule
+            PiecewiseConstantDecay PolynomialDecay deserialize serialize""",
     },
     "keras.preprocessing": {
     },

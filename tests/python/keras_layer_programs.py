@@ -215,6 +215,41 @@ def further_metrics(tf):
         ).get_config() == config]
 
 
+def schedules(tf):
+    """Rates by steps, and what optimizers do with them."""
+    S, E = tf.keras.optimizers.schedules, tf.keras.experimental
+    made = [S.ExponentialDecay(.1, 4, .5), S.ExponentialDecay(.1, 4, .5, True),
+            S.InverseTimeDecay(.1, 4, .5), S.InverseTimeDecay(.1, 4, .5, True),
+            S.PiecewiseConstantDecay([2, 5], [1., .5, .1]),
+            S.PolynomialDecay(.1, 4, .01, 2.),
+            S.PolynomialDecay(.1, 4, cycle=True), E.CosineDecay(.1, 6, .2),
+            E.CosineDecayRestarts(.1, 3, 1.5, .9, .1),
+            E.LinearCosineDecay(.1, 6, .7, .1, .01)]
+    session = tf.keras.backend.get_session()
+    found = [session.run([schedule(tf.constant(i, tf.float32))
+                          for i in (0, 1, 2, 3, 5, 6, 9)])
+             for schedule in made]
+    for schedule in made:
+        config = S.serialize(schedule)
+        found.append([config["class_name"], config["config"],
+                      S.deserialize(config).get_config()
+                      == schedule.get_config()])
+    for make in (lambda rate: tf.keras.optimizers.SGD(rate, decay=.1),
+                 lambda rate: tf.keras.optimizers.Adam(rate)):
+        for rate in made[1], made[4]:
+            model = tf.keras.Sequential([tf.keras.layers.Dense(
+                1, input_shape=(3,))])
+            start(model)
+            model.compile(make(rate), "mse")
+            found.append([model.train_on_batch(numbers(4, 3), numbers(4, 1))
+                          for _ in range(6)])
+            config = model.optimizer.get_config()
+            found.append(config["learning_rate"])
+            again = type(model.optimizer).from_config(config)
+            found.append(again.learning_rate.get_config())
+    return found
+
+
 def radial(tf):
     C = tf.keras.constraints
     found = [C.get("radial_constraint")(tf.constant(numbers(n, n, 2, 3)))
@@ -224,6 +259,7 @@ def radial(tf):
 
 PROGRAMS = {
     "further_metrics": further_metrics, "radial": radial,
+    "schedules": schedules,
     "local1d": one(lambda k: k.layers.LocallyConnected1D(
         3, 2, strides=2, activation="tanh"), 2, 7, 2),
     "local1d_first": one(lambda k: k.layers.LocallyConnected1D(

@@ -157,3 +157,24 @@ def test_metrics_and_constraints_refuse(call, message):
 def test_names_of_metrics_are_unique():
     names = [K.metrics.AUC().name for _ in range(2)]
     assert names == ["auc", "auc_1"] and K.metrics.AUC(name="a").name == "a"
+
+
+def test_schedules_refuse():
+    S = K.optimizers.schedules
+    with pytest.raises(ValueError, match="1 less than the length of values"):
+        S.PiecewiseConstantDecay([1], [1.])
+    with pytest.raises(ValueError, match="Nadam optimizer does not support"):
+        K.optimizers.Nadam(S.ExponentialDecay(.1, 1, .5))
+    with pytest.raises(ValueError, match="Unknown decay: Other"):
+        S.deserialize({"class_name": "Other", "config": {}})
+    with pytest.raises(NotImplementedError, match="must override __call__"):
+        S.LearningRateSchedule()(1)
+
+
+def test_noisy_schedules_are_near_those_without_noise():
+    E = K.experimental
+    noisy = E.NoisyLinearCosineDecay(.1, 10, initial_variance=1e-6)
+    plain = E.LinearCosineDecay(.1, 10)
+    found = K.backend.get_session().run([noisy(tf.constant(3.)),
+                                         plain(tf.constant(3.))])
+    assert found[0] == pytest.approx(found[1], abs=1e-3)

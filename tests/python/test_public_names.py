@@ -308,7 +308,7 @@ def test_what_is_not_supported_yet(name):
     ("contrib.learn.datasets", "numpy.loadtxt"),
     ("contrib.tpu.shard", "TPUs are left out"), 
     ("keras.applications.NASNetLarge", "the other networks"),
-    ("keras.optimizers.schedules", "tf.train.AdamOptimizer"),
+    ("keras.experimental.LinearModel", "tf.train and tf.layers"),
     ("contrib.cudnn_rnn.CudnnLSTM", "tf.nn.dynamic_rnn"),
     ("keras.callbacks.RemoteMonitor", "tf.train.SessionRunHook"),
     ("distribute.MirroredStrategy", "tf.device and one tower a device"),
