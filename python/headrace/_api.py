@@ -1069,7 +1069,7 @@ NAMES = {
         "keras.callbacks": """
             BaseLogger CSVLogger Callback EarlyStopping History LambdaCallback
             LearningRateScheduler ModelCheckpoint ProgbarLogger
-            ReduceLROnPlateau TensorBoard TerminateOnNaN""",
+            ReduceLROnPlateau RemoteMonitor TensorBoard TerminateOnNaN""",
     },
     "keras.constraints": {
         "layers.constraints": """

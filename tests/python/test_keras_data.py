@@ -3,6 +3,7 @@
 pandas."""
 import json
 import os
+import sys
 import tarfile
 import threading
 import urllib.request
@@ -268,3 +269,35 @@ def test_scikit_learn_refuses_what_nothing_takes():
     with pytest.raises(ValueError, match="Invalid shape for y"):
         wrappers.KerasClassifier(lambda: None).fit(
             np.ones((2, 1)), np.ones((2, 2, 2)))
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_remote_monitors_send_what_an_epoch_gave(monkeypatch, as_json):
+    sent = []
+
+    class Requests:
+        class exceptions:
+            RequestException = OSError
+
+        @staticmethod
+        def post(url, **given):
+            sent.append((url, given))
+            if len(sent) == 2:
+                raise OSError("no server")
+    monkeypatch.setitem(sys.modules, "requests", Requests)
+    K.backend.clear_session()
+    model = K.Sequential([K.layers.Dense(1, input_shape=(1,))])
+    model.compile("sgd", "mse")
+    model.fit(np.ones((2, 1)), np.ones((2, 1)), epochs=2, verbose=0, callbacks=[
+        K.callbacks.RemoteMonitor("http://a", "/b", "f", {"h": "1"}, as_json)])
+    assert [url for url, _ in sent] == ["http://a/b"] * 2
+    given = sent[1][1]
+    assert given["headers"] == {"h": "1"}
+    found = given["json"] if as_json else json.loads(given["data"]["f"])
+    assert found["epoch"] == 1 and isinstance(found["loss"], float)
+
+
+def test_remote_monitors_need_requests(monkeypatch):
+    monkeypatch.setitem(sys.modules, "requests", None)
+    with pytest.raises(ImportError, match="pip install requests"):
+        K.callbacks.RemoteMonitor().on_epoch_end(0)

@@ -310,7 +310,6 @@ def test_what_is_not_supported_yet(name):
     ("keras.applications.NASNetLarge", "the other networks"),
     ("keras.experimental.LinearModel", "tf.train and tf.layers"),
     ("contrib.cudnn_rnn.CudnnLSTM", "tf.nn.dynamic_rnn"),
-    ("keras.callbacks.RemoteMonitor", "tf.train.SessionRunHook"),
     ("distribute.MirroredStrategy", "tf.device and one tower a device"),
     ("profiler", "RunOptions(trace_level"),
     ("contrib.training.SequenceQueueingStateSaver", "tf.train and tf.data")])

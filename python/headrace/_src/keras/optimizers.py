@@ -18,9 +18,10 @@ from headrace._src.variables.variables import Variable
 
 class Optimizer:
     """What changes weights by their gradients. `learning_rate` (also `lr`), a
-    number or a schedule of tf.keras.optimizers.schedules, may be set; `decay`: the rate is divided by 1 + decay * iterations. `clipnorm`
-    and `clipvalue` bound each gradient. The weights must be variables of
-    tf.keras.layers, which are resource variables: TypeError for others."""
+    number or a schedule of tf.keras.optimizers.schedules, may be set; `decay`:
+    the rate is divided by 1 + decay * iterations. `clipnorm` and `clipvalue`
+    bound each gradient. The weights must be variables of tf.keras.layers, which
+    are resource variables: TypeError for others."""
 
     def __init__(self, name, learning_rate, hyper=None, **kwargs):
         for key in kwargs:
