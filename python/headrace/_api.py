@@ -50,6 +50,7 @@ _METRICS = {
 NAMES = {
     "": {
         "autograph.function": "function",
+        "contrib.reversible": "recompute_grad=recompute_grad_of_tape",
         "control.check_ops": """
             assert_equal assert_greater assert_greater_equal assert_integer
             assert_less assert_less_equal assert_near assert_negative
@@ -464,6 +465,7 @@ NAMES = {
         "contrib.outputs": """
             summarize_activation summarize_activations summarize_collection
             summarize_tensor summarize_tensors""",
+        "contrib.reversible": "RevBlock recompute_grad rev_block",
         "contrib.regularizers": """
             apply_regularization l1_l2_regularizer l1_regularizer l2_regularizer
             sum_regularizer variance_scaling_initializer xavier_initializer
@@ -529,6 +531,15 @@ NAMES = {
     },
     "contrib.predictor": {
         "saved_model.predictor": "from_saved_model",
+    },
+    "contrib.quantize": {
+        "contrib.quantize_graph": """
+            create_eval_graph create_training_graph
+            experimental_create_eval_graph
+            experimental_create_training_graph""",
+    },
+    "contrib.resampler": {
+        "contrib.resampler": "resampler",
     },
     "contrib.rnn": {
         "contrib.attention_cell": "AttentionCellWrapper",
@@ -681,6 +692,9 @@ NAMES = {
         "contrib.outputs": """
             append_tensor_alias collect_named_outputs
             convert_collection_to_dict get_tensor_aliases""",
+    },
+    "contrib.sparsemax": {
+        "contrib.sparsemax": "sparsemax sparsemax_loss",
     },
     "contrib.staging": {
         "flow.staging_areas": "StagingArea",
@@ -1055,12 +1069,46 @@ NAMES = {
         "keras.callbacks": """
             BaseLogger CSVLogger Callback EarlyStopping History LambdaCallback
             LearningRateScheduler ModelCheckpoint ProgbarLogger
-            ReduceLROnPlateau TensorBoard TerminateOnNaN""",
+            ReduceLROnPlateau RemoteMonitor TensorBoard TerminateOnNaN""",
     },
     "keras.constraints": {
         "layers.constraints": """
-            Constraint MaxNorm MinMaxNorm NonNeg UnitNorm deserialize get
-            max_norm min_max_norm non_neg serialize unit_norm""",
+            Constraint MaxNorm MinMaxNorm NonNeg RadialConstraint UnitNorm
+            deserialize get max_norm min_max_norm non_neg radial_constraint
+            serialize unit_norm""",
+    },
+    "keras.datasets": {
+    },
+    "keras.datasets.boston_housing": {
+        "keras.known_data": "load_data=load_boston_housing",
+    },
+    "keras.datasets.cifar10": {
+        "keras.known_data": "load_data=load_cifar10",
+    },
+    "keras.datasets.cifar100": {
+        "keras.known_data": "load_data=load_cifar100",
+    },
+    "keras.datasets.fashion_mnist": {
+        "keras.known_data": "load_data=load_fashion_mnist",
+    },
+    "keras.datasets.imdb": {
+        "keras.known_data": """
+            get_word_index=get_imdb_word_index load_data=load_imdb""",
+    },
+    "keras.datasets.mnist": {
+        "keras.known_data": "load_data=load_mnist",
+    },
+    "keras.datasets.reuters": {
+        "keras.known_data": """
+            get_word_index=get_reuters_word_index load_data=load_reuters""",
+    },
+    "keras.experimental": {
+        "keras.enqueuers": "terminate_keras_multiprocessing_pools",
+        "keras.saved_models": "export_saved_model load_from_saved_model",
+        "keras.schedules": """
+            CosineDecay CosineDecayRestarts LinearCosineDecay
+            NoisyLinearCosineDecay""",
+        "layers.own_cells": "PeepholeLSTMCell",
     },
     "keras.initializers": {
         "layers.initializers": """
@@ -1073,6 +1121,12 @@ NAMES = {
     },
     "keras.layers": {
         "feature_column.feature_layers": "DenseFeatures",
+        "keras.conv_recurrent": "ConvLSTM2D",
+        "keras.local_layers": "LocallyConnected1D LocallyConnected2D",
+        "layers.attention": "AdditiveAttention Attention",
+        "layers.cudnn_recurrent": "CuDNNGRU CuDNNLSTM",
+        "layers.named": "deserialize=layer_of serialize=serialize_layer",
+        "layers.own_cells": "AbstractRNNCell",
         "layers.convolution": """
             Conv1D Conv2D Conv2DTranspose Conv3D Conv3DTranspose
             Convolution1D=Conv1D Convolution2D=Conv2D
@@ -1126,6 +1180,9 @@ NAMES = {
             sparse_categorical_crossentropy squared_hinge""",
     },
     "keras.metrics": {
+        "keras.further_metrics": """
+            MeanRelativeError MeanTensor SensitivityAtSpecificity
+            SpecificityAtSensitivity""",
         "keras.metrics": """
             AUC Accuracy BinaryAccuracy BinaryCrossentropy CategoricalAccuracy
             CategoricalCrossentropy CategoricalHinge CosineSimilarity
@@ -1157,22 +1214,48 @@ NAMES = {
             Adadelta Adagrad Adam Adamax Ftrl Nadam Optimizer RMSprop SGD
             deserialize get serialize""",
     },
+    "keras.optimizers.schedules": {
+        "keras.schedules": """
+            ExponentialDecay InverseTimeDecay LearningRateSchedule
+            PiecewiseConstantDecay PolynomialDecay deserialize serialize""",
+    },
     "keras.preprocessing": {
     },
+    "keras.preprocessing.image": {
+        "keras.image_arrays": """
+            apply_affine_transform apply_brightness_shift apply_channel_shift
+            array_to_img img_to_array load_img random_brightness
+            random_channel_shift random_rotation random_shear random_shift
+            random_zoom save_img""",
+        "keras.image_batches": """
+            DirectoryIterator ImageDataGenerator Iterator NumpyArrayIterator""",
+    },
     "keras.preprocessing.sequence": {
-        "keras.sequence": "pad_sequences",
+        "keras.sequence": """
+            TimeseriesGenerator make_sampling_table pad_sequences skipgrams""",
+    },
+    "keras.preprocessing.text": {
+        "keras.text": "Tokenizer hashing_trick one_hot text_to_word_sequence",
     },
     "keras.regularizers": {
         "layers.regularizers": """
             L1L2 Regularizer deserialize get l1 l1_l2 l2 serialize""",
     },
     "keras.utils": {
+        "keras.data_files": "HDF5Matrix get_file",
+        "keras.enqueuers": "GeneratorEnqueuer OrderedEnqueuer SequenceEnqueuer",
         "keras.progress": "Progbar",
         "keras.sources": "get_source_inputs",
-        "keras.utils": "Sequence normalize to_categorical",
+        "keras.utils": """
+            Sequence convert_all_kernels_in_model normalize to_categorical""",
         "layers.named": """
             CustomObjectScope custom_object_scope deserialize_keras_object
             get_custom_objects serialize_keras_object""",
+    },
+    "keras.wrappers": {
+    },
+    "keras.wrappers.scikit_learn": {
+        "keras.scikit_learn": "KerasClassifier KerasRegressor",
     },
     "layers": {
         "layers.functions": """
@@ -1404,6 +1487,8 @@ NAMES = {
             readahead_file_path""",
     },
     "saved_model": {
+        "saved_model.load": "load_v2=load",
+        "saved_model.save": "save",
         "saved_model.builder": """
             Builder=SavedModelBuilder main_op_with_restore simple_save""",
         "saved_model.constants": """
@@ -1422,6 +1507,9 @@ NAMES = {
             classification_signature_def get_tensor_from_tensor_info
             is_valid_signature predict_signature_def
             regression_signature_def""",
+    },
+    "saved_model.experimental": {
+        "saved_model.save": "save",
     },
     "saved_model.builder": {
         "saved_model.builder": """

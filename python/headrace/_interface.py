@@ -352,6 +352,10 @@ NAMES = {
         extend_with_decoupled_weight_decay""",
     "contrib.predictor": """
         from_contrib_estimator from_estimator from_saved_model""",
+    "contrib.quantize": """
+        create_eval_graph create_training_graph experimental_create_eval_graph
+        experimental_create_training_graph""",
+    "contrib.resampler": "resampler",
     "contrib.rnn": """
         AttentionCellWrapper BasicLSTMCell BasicRNNCell BidirectionalGridLSTMCell CompiledWrapper
         Conv1DLSTMCell Conv2DLSTMCell Conv3DLSTMCell ConvLSTMCell CoupledInputForgetGateLSTMCell
@@ -462,6 +466,7 @@ NAMES = {
         convert_collection_to_dict gather_tensors_aliases get_tensor_aliases
         get_variable_collections last_dimension n_positive_integers smart_cond static_cond
         two_element_tuple""",
+    "contrib.sparsemax": "sparsemax sparsemax_loss",
     "contrib.staging": "StagingArea",
     "contrib.tpu": """
         AsyncCheckpointSaverHook CrossShardOptimizer DeviceAssignment InfeedQueue
@@ -751,6 +756,26 @@ NAMES = {
         apply_affine_transform apply_brightness_shift apply_channel_shift array_to_img
         img_to_array load_img random_brightness random_channel_shift random_rotation
         random_shear random_shift random_zoom save_img""",
+    "keras.datasets": "boston_housing cifar10 cifar100 fashion_mnist imdb mnist reuters",
+    "keras.datasets.boston_housing": "load_data",
+    "keras.datasets.cifar10": "load_data",
+    "keras.datasets.cifar100": "load_data",
+    "keras.datasets.fashion_mnist": "load_data",
+    "keras.datasets.imdb": "get_word_index load_data",
+    "keras.datasets.mnist": "load_data",
+    "keras.datasets.reuters": "get_word_index load_data",
+    "keras.estimator": "model_to_estimator",
+    "keras.experimental": """
+        CosineDecay CosineDecayRestarts LinearCosineDecay LinearModel NoisyLinearCosineDecay
+        PeepholeLSTMCell SequenceFeatures WideDeepModel export_saved_model
+        load_from_saved_model terminate_keras_multiprocessing_pools""",
+    "keras.mixed_precision.experimental": """
+        LossScaleOptimizer Policy global_policy set_policy""",
+    "keras.optimizers.schedules": """
+        ExponentialDecay InverseTimeDecay LearningRateSchedule PiecewiseConstantDecay
+        PolynomialDecay deserialize serialize""",
+    "keras.wrappers": "scikit_learn",
+    "keras.wrappers.scikit_learn": "KerasClassifier KerasRegressor",
     "keras.regularizers": "L1L2 Regularizer deserialize get l1 l1_l2 l2 serialize",
     "layers": """
         AveragePooling1D AveragePooling2D AveragePooling3D BatchNormalization Conv1D Conv2D

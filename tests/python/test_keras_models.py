@@ -226,12 +226,14 @@ def test_files_without_all(h5py, tmp_path, caplog):
     assert not any(np.any(w) for w in again.optimizer.get_weights())
     with pytest.raises(ValueError, match="overwrite is False"):
         model.save(path, overwrite=False)
-    with pytest.raises(NotImplementedError, match="save_format='tf'"):
-        model.save(path, save_format="tf")
+    model.save(path, save_format="tf")  # the name says HDF5
+    assert h5py.is_hdf5(path)
+    with pytest.raises(ValueError, match="unknown save_format 'zip'"):
+        model.save(path, save_format="zip")
     model.save_weights(path)
     with pytest.raises(ValueError, match="No model found in config file"):
         K.models.load_model(path)
-    with pytest.raises(NotImplementedError, match="is a folder"):
+    with pytest.raises(OSError, match="SavedModel file does not exist"):
         K.models.load_model(str(tmp_path))
     K.backend.clear_session()
     with pytest.raises(ValueError, match="has no weights yet"):

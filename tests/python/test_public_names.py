@@ -35,10 +35,11 @@ INTERNAL_MODULES = """
     autograph.branches autograph.builtins autograph.conversion
     autograph.converter autograph.effects autograph.jumps autograph.loops
     autograph.names autograph.sources autograph.values
-    contrib.linear control.contexts data.elements framework.constant_values
+    contrib.fold_batch_norms contrib.graph_patterns contrib.linear
+    contrib.quantize_layers control.contexts data.elements framework.constant_values
     ops.collective_ops distributions.parametric distributions.special_functions
     framework.default_session framework.dispatch framework.newer_attrs functions.func_graph
-    functions.function_def keras.hdf5_files keras.training
+    functions.function_def keras.cudnn_weights keras.hdf5_files keras.training
     keras.weights_files layers.function_code layers.named layers.windows losses.weights
     platform.durable ragged.broadcasting ragged.ragged_dispatch
     ragged.ragged_indexing slim.inception slim.plain_nets slim.resnets
@@ -46,8 +47,10 @@ INTERNAL_MODULES = """
     variables.initial_values variables.partitions variables.records
     variables.ref_variables variables.resource_variables variables.saveables
     framework.notebook platform.own_app training.graph_copies
-    framework.operation testing.assertions variables.store feature_column.features"""
+    framework.operation saved_model.concrete saved_model.structures
+    testing.assertions variables.store feature_column.features"""
 INTERNAL = {
+    "autograph.function": "Concrete Function",
     "autograph.api": "ConversionError feature_names tf_convert",
     "distributions.bijectors": "parameter",
     "distributions.distributions": "NormalVectors",
@@ -87,11 +90,18 @@ INTERNAL = {
                                  unknown_shape""",
     "io.parsing_ops": "example_columns",
     "keras.callbacks": "CallbackList",
+    "keras.conv_recurrent": "ConvLSTM2DCell",
+    "keras.image_arrays": "flip_axis random_factors",
+    "keras.image_batches": "DataFrameIterator",
     "keras.losses": "huber_loss reduced weighted",
-    "keras.metrics": "MeanOfFunction accuracy",
+    "keras.metrics": "Counts MeanOfFunction accuracy",
     "keras.configs": "as_plain network of_network ordered_layers to_json to_yaml whole",
     "keras.summaries": "show",
     "training.object_checkpoints": "SecondCheckpoint",
+    "keras.saved_models": """children default_signature kind read read_weights
+        save training_config""",
+    "saved_model.save": "functions_of prepared save_objects",
+    "layers.recurrent": "OfOneCell",
     "layers.backend": "as_sparse choose fix_learning_phase fixed_learning_phase graph_inputs set_manual_initialization graph_state is_keras_tensor is_placeholder known rounded unique_name",
     "layers.core": "data_format_of merged_mask",
     "layers.engine": "as_list snake_case",
@@ -298,10 +308,8 @@ def test_what_is_not_supported_yet(name):
     ("contrib.learn.datasets", "numpy.loadtxt"),
     ("contrib.tpu.shard", "TPUs are left out"), 
     ("keras.applications.NASNetLarge", "the other networks"),
-    ("keras.optimizers.schedules", "tf.train.AdamOptimizer"),
+    ("keras.experimental.LinearModel", "tf.train and tf.layers"),
     ("contrib.cudnn_rnn.CudnnLSTM", "tf.nn.dynamic_rnn"),
-    ("keras.layers.CuDNNLSTM", "tf.keras.layers.LSTM"),
-    ("keras.callbacks.RemoteMonitor", "tf.train.SessionRunHook"),
     ("distribute.MirroredStrategy", "tf.device and one tower a device"),
     ("profiler", "RunOptions(trace_level"),
     ("contrib.training.SequenceQueueingStateSaver", "tf.train and tf.data")])
@@ -359,10 +367,10 @@ def test_what_may_have_been_meant(space, name, meant):
 
 
 def test_a_name_that_tensorflow_has_elsewhere():
-    with pytest.raises(AttributeError, match="no attribute 'CuDNNLSTM'; "
-                       "tf.keras.layers.CuDNNLSTM is not supported yet; use "
+    with pytest.raises(AttributeError, match="no attribute 'NASNetLarge'; "
+                       "tf.keras.applications.NASNetLarge is not supported yet; use "
                        "instead"):
-        tf.CuDNNLSTM
+        tf.NASNetLarge
 
 
 # What is loaded.

@@ -114,7 +114,6 @@ def test_the_same_objects_as_1x():
 
 @pytest.mark.parametrize("name, text", [
     ("enable_v2_behavior", "there is no eager execution from Python"),
-    ("saved_model.save", "use instead: tf.saved_model.simple_save"),
     ("keras.applications.NASNetLarge", "use instead: the other networks"),
     ("nn.softmaks", "did you mean tf.compat.v2.nn.softmax"),
     ("placeholder", "has no attribute 'placeholder'")])

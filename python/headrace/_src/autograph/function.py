@@ -35,11 +35,11 @@ def function(func=None, input_signature=None, autograph=True,
     ValueError for those that do not fit. `experimental_autograph_options`: as
     in tf.autograph.to_graph. The last two arguments change nothing."""
     def decorated(python_function):
-        return _Function(python_function, input_signature, autograph)
+        return Function(python_function, input_signature, autograph)
     return decorated if func is None else decorated(func)
 
 
-class _Function:
+class Function:
     """What function() makes. `unbound`: of a method, the function that is the
     attribute of the class."""
 
@@ -53,6 +53,8 @@ class _Function:
         self._unbound = unbound
         self._was_called = False
         self._called_for = {}  # by the id of objects whose method was called
+        self._arguments = {}   # of calls: {key: (args, kwargs)}, or of methods
+                               # {id of the object: (reference, the same)}
 
     python_function = property(lambda self: self._python_function)
     input_signature = property(lambda self: self._signature)
@@ -60,7 +62,7 @@ class _Function:
     def __get__(self, instance, owner=None):
         if instance is None:
             return self
-        return _Function(self._python_function.__get__(instance, owner),
+        return Function(self._python_function.__get__(instance, owner),
                          self._signature, self._autograph, self)
 
     def get_concrete_function(self, *args, **kwargs):
@@ -69,13 +71,44 @@ class _Function:
         """
         if not args and not kwargs and self._signature is not None:
             args = self._signature
-        return _Concrete(self, args, kwargs)
+        args, kwargs = nest.map_structure(_as_argument, (args, kwargs))
+        self._note_arguments(args, kwargs)
+        return Concrete(self, args, kwargs)
+
+    @property
+    def key(self):
+        """What is equal for all looks at the same function or method."""
+        if self._unbound is None:
+            return id(self)
+        return id(self._unbound), id(self._python_function.__self__)
+
+    def known_arguments(self):
+        """[(args, kwargs)] of the calls so far, with TensorSpecs in place of
+        tensors."""
+        return list(self._noted().values())
+
+    def _noted(self):
+        if self._unbound is None:
+            return self._arguments
+        of, noted = self._python_function.__self__, self._unbound._arguments
+        if id(of) not in noted:
+            try:
+                noted[id(of)] = weakref.ref(
+                    of, lambda _, i=id(of): noted.pop(i, None)), {}
+            except TypeError:  # an object that cannot be referred to weakly
+                return {}
+        return noted[id(of)][1]
+
+    def _note_arguments(self, args, kwargs):
+        specs = nest.map_structure(_as_spec, (args, kwargs))
+        self._noted().setdefault(repr(specs), specs)
 
     def __call__(self, *args, **kwargs):
         if self._signature is not None:
             args, kwargs = self._converted(args, kwargs), {}
         else:
             args, kwargs = nest.map_structure(_as_argument, (args, kwargs))
+            self._note_arguments(args, kwargs)
         body = self._python_function
         if self._autograph:
             body = _api.tf_convert(body)
@@ -128,13 +161,14 @@ class _Function:
         return tensor
 
 
-class _Concrete:
+class Concrete:
     """A function for arguments of known types. It was called once, with
     placeholders for its arguments, which tells the types and shapes of its
     results; each call adds its nodes to the graph again."""
 
     def __init__(self, function, args, kwargs):
         self._function = function
+        self.arguments = nest.map_structure(_as_spec, (args, kwargs))
         args, kwargs = nest.map_structure(
             lambda x: placeholder(x.dtype, x.shape, name=x.name)
             if isinstance(x, TensorSpec) else x, (args, kwargs))
@@ -144,6 +178,7 @@ class _Concrete:
         return self._function(*args, **kwargs)
 
     structured_outputs = property(lambda self: self._outputs)
+    python_function = property(lambda self: self._function.python_function)
 
     @property
     def output_shapes(self):
@@ -161,6 +196,13 @@ class _Concrete:
 def _as_argument(value):
     """Arrays are tensors inside; other values stay what they are."""
     return convert_to_tensor(value) if isinstance(value, np.ndarray) else value
+
+
+def _as_spec(value):
+    """What is known of an argument before there is one."""
+    if isinstance(value, Tensor):
+        return TensorSpec(value.get_shape(), value.dtype.base_dtype)
+    return value
 
 
 def _as_result(value):

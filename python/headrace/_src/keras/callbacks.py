@@ -1,6 +1,7 @@
 """tf.keras.callbacks: what runs between the steps of Model.fit."""
 import collections
 import csv
+import json
 import os
 
 import numpy as np
@@ -463,3 +464,38 @@ class TensorBoard(Callback):
 
     def on_train_end(self, logs=None):
         self.writer.close()
+
+
+class RemoteMonitor(Callback):
+    """After each epoch, sends its number and logs to a server by POST: as JSON,
+    or with `send_as_json` False as JSON in the form's field `field`. `headers`: a
+    dict of HTTP headers. A server that does not answer gets a warning. Values
+    are numbers of any dtype, without shapes. ImportError without the package
+    requests."""
+
+    def __init__(self, root="http://localhost:9000",
+                 path="/publish/epoch/end/", field="data", headers=None,
+                 send_as_json=False):
+        super().__init__()
+        self.root = root
+        self.path = path
+        self.field = field
+        self.headers = headers
+        self.send_as_json = send_as_json
+
+    def on_epoch_end(self, epoch, logs=None):
+        try:
+            import requests  # type: ignore
+        except ImportError as error:
+            raise ImportError("RemoteMonitor requires the `requests` library: "
+                              "pip install requests") from error
+        sent = {"epoch": epoch, **{
+            key: value.item() if hasattr(value, "item") else value
+            for key, value in (logs or {}).items()}}
+        given = {"json": sent} if self.send_as_json else {
+            "data": {self.field: json.dumps(sent)}}
+        try:
+            requests.post(self.root + self.path, headers=self.headers, **given)
+        except requests.exceptions.RequestException:
+            _logging.warning("Warning: could not reach RemoteMonitor root server "
+                             "at %s", self.root)

@@ -5,6 +5,7 @@ import os
 import numpy as np
 
 from headrace._loading import load as _load
+from headrace._src.keras import cudnn_weights
 from headrace._src.layers import backend
 
 _SUFFIXES = (".h5", ".hdf5", ".keras")
@@ -148,6 +149,7 @@ def _in_order(path, model, saved):
 def _fitting(path, layer, values):
     """[(variable, value)]. ValueError if their number or a shape differs."""
     weights = _weights(layer)
+    values = cudnn_weights.fitted(layer, values)
     if len(weights) != len(values):
         raise ValueError(
             "%s: layer %s expects %d weight(s), but the saved weights have %d "

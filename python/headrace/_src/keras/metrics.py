@@ -5,13 +5,14 @@ import math
 import numpy as np
 
 from headrace import raw_ops as _raw
+from headrace._loading import load as _load
 from headrace._src.control import control_flow_ops as _flow
 from headrace._src.framework import dtypes
 from headrace._src.framework.graph import control_dependencies
 from headrace._src.framework.tensor import constant, convert_to_tensor
 from headrace._src.keras import losses
 from headrace._src.layers import backend, initializers
-from headrace._src.layers.engine import Layer, snake_case
+from headrace._src.layers.engine import Layer
 from headrace._src.layers.named import get_custom_objects
 from headrace._src.ops import array_ops as _array
 from headrace._src.ops import math_ops as _math
@@ -90,8 +91,7 @@ class Metric(Layer):
     call adds a batch and gives the value after it."""
 
     def __init__(self, name=None, dtype=None, **kwargs):
-        super().__init__(name=name or snake_case(type(self).__name__),
-                         dtype=dtype or backend.floatx(), **kwargs)
+        super().__init__(name=name, dtype=dtype or backend.floatx(), **kwargs)
         self.stateful = True
         self.built = True
 
@@ -363,7 +363,7 @@ _KINDS = {"tp": (True, True), "fn": (True, False), "tn": (False, False),
           "fp": (False, True)}
 
 
-class _Counts(Metric):
+class Counts(Metric):
     """Counts of decisions, one for each threshold: yes above it."""
 
     def __init__(self, kinds, thresholds, name, dtype):
@@ -413,7 +413,7 @@ class _Counts(Metric):
             else values[0]
 
 
-class _Count(_Counts):
+class _Count(Counts):
     kind = "tp"
 
     def __init__(self, thresholds=None, name=None, dtype=None):
@@ -442,7 +442,7 @@ class FalseNegatives(_Count):
     kind = "fn"
 
 
-class _Share(_Counts):
+class _Share(Counts):
     other = "fp"
 
     def __init__(self, thresholds=None, top_k=None, class_id=None, name=None,
@@ -475,7 +475,7 @@ def _even(n):
     return [-1e-7] + [(i + 1) / (n - 1) for i in range(n - 2)] + [1 + 1e-7]
 
 
-class AUC(_Counts):
+class AUC(Counts):
     """The area under the ROC or PR curve, by `num_thresholds` thresholds."""
 
     def __init__(self, num_thresholds=200, curve="ROC",
@@ -569,10 +569,12 @@ class MeanIoU(Metric):
 
 
 def _known():
-    return {name: value for name, value in globals().items()
+    further = _load("_src.keras.further_metrics")
+    return {name: value for name, value in {
+        **vars(further), **globals()}.items()
             if not name.startswith("_") and (
                 isinstance(value, type) and issubclass(value, Metric)
-                and value not in (Metric, MeanOfFunction, Layer)
+                and value not in (Metric, MeanOfFunction, Counts, Layer)
                 or getattr(value, "__module__", "") in (
                     __name__, losses.__name__) and callable(value)
                 and not isinstance(value, type)

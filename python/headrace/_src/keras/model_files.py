@@ -1,5 +1,6 @@
 """Whole models in HDF5 files, as Keras writes them: the config, the weights, and
-what the model is compiled with, beside the optimizer's state."""
+what the model is compiled with, beside the optimizer's state. Or as
+SavedModels."""
 import json
 import os
 
@@ -8,43 +9,43 @@ from headrace._src.keras import hdf5_files as _hdf5
 from headrace._src.keras import losses as _losses
 from headrace._src.keras import metrics as _metrics
 from headrace._src.keras import optimizers as _optimizers
+from headrace._src.keras import saved_models as _saved_models
 from headrace._src.layers import named
 from headrace._src.platform import tf_logging as logging
-
-
-def _training_config(model):
-    loss, metrics, loss_weights, weighted = model._arguments
-    return {"loss": loss, "metrics": metrics or [], "weighted_metrics": weighted,
-            "sample_weight_mode": None, "loss_weights": loss_weights,
-            "optimizer_config": _optimizers.serialize(model.optimizer)}
 
 
 def save_model(model, filepath, overwrite=True, include_optimizer=True,
                save_format=None, signatures=None):
     """Writes a model in an HDF5 file: its config, its weights and, if it is
-    compiled, the losses, metrics, and the optimizer with its state.
+    compiled, the losses, metrics, and the optimizer with its state. Or as a
+    SavedModel, which has its functions too.
 
     Args:
       filepath: a path, or an open h5py.File.
       overwrite: whether a file of that name is replaced.
       include_optimizer: False leaves out what the model is compiled with. So
         does an optimizer of tf.train, which has no config.
-      save_format: "h5".
-      signatures: for a format that is not supported.
+      save_format: "h5", the default, or "tf": a SavedModel, unless the name
+        ends with .h5, .hdf5 or .keras.
+      signatures: of a SavedModel; see tf.saved_model.save. By default the call
+        of the model for any batch size, with the shapes and dtypes that it has.
 
     Raises:
-      ImportError: h5py is not installed.
-      NotImplementedError: save_format "tf", or a model whose class has a `call`
-        of its own.
-      ValueError: the file exists and overwrite is False, or the model has no
-        weights yet."""
-    if save_format not in (None, "h5", "hdf5", "keras"):
-        raise NotImplementedError(
-            "save_model: save_format=%r is not supported; save in HDF5, or the "
-            "graph with tf.saved_model.simple_save" % (save_format,))
+      ImportError: HDF5, and h5py is not installed.
+      NotImplementedError: HDF5, and a model whose class has a `call` of its
+        own.
+      ValueError: the file exists and overwrite is False, the model has no
+        weights yet, or another format."""
+    if save_format in ("tf", "tensorflow") and isinstance(
+            filepath, (str, os.PathLike)) and not _hdf5.is_hdf5_path(filepath):
+        _saved_models.save(model, os.fspath(filepath), overwrite,
+                           include_optimizer, signatures)
+        return
+    if save_format not in (None, "h5", "hdf5", "keras", "tf", "tensorflow"):
+        raise ValueError("save_model: unknown save_format %r; \"h5\" and \"tf\" "
+                         "are known" % (save_format,))
     if signatures is not None:
-        raise ValueError("save_model: signatures are for save_format \"tf\", "
-                         "which is not supported")
+        raise ValueError("save_model: signatures are for save_format \"tf\"")
     h5py = _hdf5.h5py("save_model")
     model._check_is_network("save_model")
     if model._given is None:
@@ -65,7 +66,7 @@ def save_model(model, filepath, overwrite=True, include_optimizer=True,
         is_compiled = False
     if is_compiled:
         contents["training_config"] = json.dumps(
-            _training_config(model), default=configs.as_plain).encode()
+            _saved_models.training_config(model), default=configs.as_plain).encode()
     if isinstance(filepath, h5py.File):
         _write(filepath, model, contents, is_compiled)
         return
@@ -92,24 +93,27 @@ def _write(file, model, attributes, with_optimizer):
 
 
 def load_model(filepath, custom_objects=None, compile=True):
-    """The model of a file that save_model wrote, here or in TensorFlow.
+    """The model of a file or a SavedModel that save_model wrote, here or in
+    TensorFlow 1.15.
 
     `custom_objects`: classes and functions by name that tf.keras does not have;
     `compile` False: without losses, metrics and optimizer. Where the file has
     none, or the state does not fit the optimizer, a warning says so.
 
     Raises:
-      ImportError: h5py is not installed.
+      ImportError: h5py is not installed, for a file.
       OSError: there is no such file, or it is none of HDF5.
+      NotImplementedError: a SavedModel of a model that has no config.
       ValueError: no model in it, or an unknown layer, loss or metric."""
+    if not hasattr(filepath, "filename") and os.path.isdir(filepath):
+        model, config = _saved_models.read(os.fspath(filepath), custom_objects)
+        if compile and config is not None:
+            _compile(model, config, custom_objects)
+        return model
     h5py = _hdf5.h5py("load_model")
     if isinstance(filepath, h5py.File):
         return _read(filepath, filepath.filename, custom_objects, compile)
     path = os.fspath(filepath)
-    if os.path.isdir(path):
-        raise NotImplementedError(
-            "load_model: %s is a folder: Keras models in SavedModels are not "
-            "supported; load the graph with tf.saved_model.load" % path)
     with h5py.File(path, "r") as file:
         return _read(file, path, custom_objects, compile)
 
@@ -131,7 +135,14 @@ def _read(file, path, custom_objects, compiled):
         logging.warning("No training configuration found in save file: the model "
                         "was *not* compiled. Compile it manually.")
         return model
-    config = json.loads(_text(file.attrs["training_config"]))
+    _compile(model, json.loads(_text(file.attrs["training_config"])),
+             custom_objects)
+    if "optimizer_weights" in file:
+        _read_state(file["optimizer_weights"], path, model)
+    return model
+
+
+def _compile(model, config, custom_objects):
     model.compile(
         _optimizers.deserialize(config["optimizer_config"], custom_objects),
         _made(config["loss"], _losses, custom_objects),
@@ -140,9 +151,6 @@ def _read(file, path, custom_objects, compiled):
         sample_weight_mode=config.get("sample_weight_mode"),
         weighted_metrics=_made(config.get("weighted_metrics"), _metrics,
                                custom_objects))
-    if "optimizer_weights" in file:
-        _read_state(file["optimizer_weights"], path, model)
-    return model
 
 
 def _made(given, module, custom_objects):

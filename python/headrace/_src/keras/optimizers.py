@@ -6,6 +6,7 @@ from headrace._src.framework import dtypes
 from headrace._src.framework.graph import control_dependencies, name_scope
 from headrace._src.framework.indexed_slices import IndexedSlices
 from headrace._src.framework.tensor import convert_to_tensor
+from headrace._src.keras import schedules as _schedules
 from headrace._src.layers import backend, initializers
 from headrace._src.layers.named import get_custom_objects
 from headrace._src.ops import array_ops as _array
@@ -16,10 +17,11 @@ from headrace._src.variables.variables import Variable
 
 
 class Optimizer:
-    """What changes weights by their gradients. `learning_rate` (also `lr`) may
-    be set; `decay`: the rate is divided by 1 + decay * iterations. `clipnorm`
-    and `clipvalue` bound each gradient. The weights must be variables of
-    tf.keras.layers, which are resource variables: TypeError for others."""
+    """What changes weights by their gradients. `learning_rate` (also `lr`), a
+    number or a schedule of tf.keras.optimizers.schedules, may be set; `decay`:
+    the rate is divided by 1 + decay * iterations. `clipnorm` and `clipvalue`
+    bound each gradient. The weights must be variables of tf.keras.layers, which
+    are resource variables: TypeError for others."""
 
     def __init__(self, name, learning_rate, hyper=None, **kwargs):
         for key in kwargs:
@@ -50,6 +52,8 @@ class Optimizer:
     def _hyper(self, name):
         """The variable of a hyperparameter, or the function that gives it."""
         value = self._values[name]
+        if isinstance(value, _schedules.LearningRateSchedule):
+            return value
         if callable(value) and not hasattr(value, "dtype"):
             return value()
         if hasattr(value, "dtype") and hasattr(value, "get_shape"):
@@ -86,7 +90,10 @@ class Optimizer:
         return _math.cast(convert_to_tensor(self._hyper(name)), dtype)
 
     def _rate(self, dtype):
-        rate = self._scalar("learning_rate", dtype)
+        rate = self._hyper("learning_rate")
+        if isinstance(rate, _schedules.LearningRateSchedule):
+            rate = rate(_math.cast(convert_to_tensor(self.iterations), dtype))
+        rate = _math.cast(convert_to_tensor(rate), dtype)
         if self._initial_decay:
             steps = _math.cast(convert_to_tensor(self.iterations), dtype)
             rate = rate / (1. + self._scalar("decay", dtype) * steps)
@@ -143,6 +150,9 @@ class Optimizer:
 
     def _checkpoint_slots(self):
         return list(self._slot_places)
+
+    def _saved_kind(self):
+        return "optimizer", ""
 
     weights = property(lambda self: list(self._weights))
 
@@ -252,11 +262,17 @@ class Optimizer:
         for name, value in self._values.items():
             if name in self._variables:
                 value = float(backend.get_value(self._variables[name]))
+            if isinstance(value, _schedules.LearningRateSchedule):
+                value = _schedules.serialize(value)
             config[name] = value
         return config
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
+        rate = config.get("learning_rate")
+        if isinstance(rate, dict):
+            config = {**config, "learning_rate": _schedules.deserialize(
+                rate, custom_objects)}
         return cls(**config)
 
 
@@ -460,6 +476,10 @@ class Nadam(_Moments):
 
     def __init__(self, learning_rate=0.001, beta_1=0.9, beta_2=0.999,
                  epsilon=1e-7, name="Nadam", **kwargs):
+        if isinstance(learning_rate, _schedules.LearningRateSchedule):
+            raise ValueError(
+                "The Nadam optimizer does not support tf.keras.optimizers."
+                "LearningRateSchedules as the learning rate.")
         kwargs["decay"] = kwargs.pop("schedule_decay", 0.004)
         super().__init__(learning_rate, beta_1, beta_2, epsilon, name, **kwargs)
         self._product = None

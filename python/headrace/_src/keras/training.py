@@ -1,5 +1,7 @@
 """What makes a tf.keras.Model train: compile, fit, evaluate, predict."""
+import contextlib
 import inspect
+import random
 
 import numpy as np
 
@@ -13,10 +15,12 @@ from headrace._src.keras import callbacks as _callbacks
 from headrace._src.keras import losses as _losses
 from headrace._src.keras import metrics as _metrics
 from headrace._src.keras import optimizers as _optimizers
+from headrace._src.keras.enqueuers import GeneratorEnqueuer, OrderedEnqueuer
 from headrace._src.layers import backend
 from headrace._src.layers.engine import as_list
 from headrace._src.ops import array_ops as _array
 from headrace._src.ops import math_ops as _math
+from headrace._src.platform import tf_logging as _logging
 
 
 def _is_sparse(loss):
@@ -500,8 +504,10 @@ class Training:
             epochs = kwargs.pop("nb_epoch")
         if kwargs:
             raise TypeError("Unrecognized keyword arguments: %s" % kwargs)
+        how = {"workers": workers, "max_queue_size": max_queue_size,
+               "use_multiprocessing": use_multiprocessing}
         if _is_source(x):
-            source = _Batches(x, steps_per_epoch)
+            source = _Batches(x, steps_per_epoch, shuffle=shuffle, **how)
             validate = validation_data
         else:
             self._prepare(x)
@@ -518,13 +524,14 @@ class Training:
                 weights = [None if w is None else w[:at] for w in weights]
             source = _Slices(self, x, y, weights, batch_size, shuffle,
                              steps_per_epoch)
-        return self._fit(source, epochs, verbose, callbacks, validate,
-                         validation_steps, validation_freq, initial_epoch,
-                         class_weight, batch_size)
+        with contextlib.closing(source):
+            return self._fit(source, epochs, verbose, callbacks, validate,
+                             validation_steps, validation_freq, initial_epoch,
+                             class_weight, batch_size, how)
 
     def _fit(self, source, epochs, verbose, callbacks, validation_data,
              validation_steps, validation_freq, initial_epoch, class_weight,
-             batch_size):
+             batch_size, how):
         first = source.first(self)
         self._prepare(first[0])
         self._need_compiled()
@@ -568,7 +575,7 @@ class Training:
                     break
             if validation_data is not None and _due(epoch, validation_freq):
                 found = self._evaluate_given(validation_data, batch_size,
-                                             validation_steps)
+                                             validation_steps, how)
                 logs.update({"val_" + k: v for k, v in found.items()})
             call("epoch_end", epoch, logs)
             if self.stop_training:
@@ -576,9 +583,10 @@ class Training:
         call("train_end", logs)
         return history
 
-    def _evaluate_given(self, data, batch_size, steps):
+    def _evaluate_given(self, data, batch_size, steps, how):
         if _is_source(data):
-            return self._evaluate(_Batches(data, steps))
+            with contextlib.closing(_Batches(data, steps, **how)) as source:
+                return self._evaluate(source)
         if not isinstance(data, (tuple, list)) or len(data) not in (2, 3):
             raise ValueError(
                 "When passing a `validation_data` argument, it must contain "
@@ -613,17 +621,20 @@ class Training:
                  max_queue_size=10, workers=1, use_multiprocessing=False):
         """The loss, or [loss, metrics...], over all batches."""
         if _is_source(x):
-            source = _Batches(x, steps)
-            self._prepare(source.first(self)[0])
-            self._need_compiled()
+            source = _Batches(x, steps, workers, use_multiprocessing,
+                              max_queue_size)
         else:
             self._prepare(x)
             self._need_compiled()
             source = self._slices(x, y, sample_weight, batch_size, steps)
-        hook = _callbacks.CallbackList(callbacks or [], self, {})
-        hook("test_begin", {})
-        values = list(self._evaluate(source, hook).values())
-        hook("test_end", {})
+        with contextlib.closing(source):
+            if source.samples is None:
+                self._prepare(source.first(self)[0])
+                self._need_compiled()
+            hook = _callbacks.CallbackList(callbacks or [], self, {})
+            hook("test_begin", {})
+            values = list(self._evaluate(source, hook).values())
+            hook("test_end", {})
         if verbose:
             print(" - ".join("%s: %.4f" % pair for pair in zip(
                 self.metrics_names, values)))
@@ -635,8 +646,10 @@ class Training:
         hook = _callbacks.CallbackList(callbacks or [], self, {})
         hook("predict_begin", {})
         parts = []
+        source = None
         if _is_source(x):
-            source = _Batches(x, steps)
+            source = _Batches(x, steps, workers, use_multiprocessing,
+                              max_queue_size)
             batches = source.inputs()
         else:
             self._prepare(x)
@@ -644,10 +657,12 @@ class Training:
             size = batch_size or 32
             batches = ([a[i:i + size] for a in arrays]
                        for i in range(0, len(arrays[0]), size))
-        for i, batch in enumerate(batches):
-            hook("predict_batch_begin", i, {})
-            parts.append(as_list(self.predict_on_batch(batch)))
-            hook("predict_batch_end", i, {})
+        with contextlib.closing(source) if source else (
+                contextlib.nullcontext()):
+            for i, batch in enumerate(batches):
+                hook("predict_batch_begin", i, {})
+                parts.append(as_list(self.predict_on_batch(batch)))
+                hook("predict_batch_end", i, {})
         hook("predict_end", {})
         if not parts:
             raise ValueError("predict: no data")
@@ -660,25 +675,34 @@ class Training:
                       class_weight=None, max_queue_size=10, workers=1,
                       use_multiprocessing=False, shuffle=True,
                       initial_epoch=0):
-        """fit with the batches of a generator."""
+        """fit with the batches of a generator or a Sequence, which `workers`
+        threads make, or processes with use_multiprocessing. `shuffle`: those of
+        a Sequence come in a random order."""
         return self.fit(
             generator, epochs=epochs, verbose=verbose, callbacks=callbacks,
             validation_data=validation_data, class_weight=class_weight,
             initial_epoch=initial_epoch, steps_per_epoch=steps_per_epoch,
-            validation_steps=validation_steps, validation_freq=validation_freq)
+            validation_steps=validation_steps, validation_freq=validation_freq,
+            max_queue_size=max_queue_size, workers=workers,
+            use_multiprocessing=use_multiprocessing, shuffle=shuffle)
 
     def evaluate_generator(self, generator, steps=None, callbacks=None,
                            max_queue_size=10, workers=1,
                            use_multiprocessing=False, verbose=0):
         """evaluate with the batches of a generator."""
-        return self.evaluate(generator, steps=steps, callbacks=callbacks,
-                             verbose=verbose)
+        return self.evaluate(
+            generator, steps=steps, callbacks=callbacks, verbose=verbose,
+            max_queue_size=max_queue_size, workers=workers,
+            use_multiprocessing=use_multiprocessing)
 
     def predict_generator(self, generator, steps=None, callbacks=None,
                           max_queue_size=10, workers=1,
                           use_multiprocessing=False, verbose=0):
         """predict with the batches of a generator."""
-        return self.predict(generator, steps=steps, callbacks=callbacks)
+        return self.predict(
+            generator, steps=steps, callbacks=callbacks,
+            max_queue_size=max_queue_size, workers=workers,
+            use_multiprocessing=use_multiprocessing)
 
     def reset_states(self):
         """Starts the states of stateful layers anew."""
@@ -741,6 +765,9 @@ class _Slices:
             yield ([a[at] for a in self._x], [a[at] for a in self._y],
                    [None if w is None else w[at] for w in self._weights])
 
+    def close(self):
+        """Nothing runs."""
+
 
 def _is_source(x):
     return isinstance(x, (Dataset, Iterator)) or inspect.isgenerator(x) or (
@@ -748,29 +775,87 @@ def _is_source(x):
             x, "__len__") and hasattr(x, "on_epoch_end"))
 
 
+class _Passes:
+    """The items of a Sequence, again and again, in order or shuffled by
+    Python's `random`."""
+
+    def __init__(self, source, shuffle):
+        self._source, self._shuffle = source, shuffle
+        self._order = list(range(len(source)))
+        self._at = None
+
+    def end(self):
+        """Tells the Sequence of the end of a pass, if all of it was taken."""
+        if self._at == len(self._order):
+            self._at = None
+            self._source.on_epoch_end()
+
+    def __next__(self):
+        self.end()
+        if self._at is None:
+            self._at = 0
+            if self._shuffle:
+                random.shuffle(self._order)
+        if not self._order:
+            raise StopIteration
+        self._at += 1
+        return self._source[self._order[self._at - 1]]
+
+
 class _Batches:
-    """What gives batches: a dataset, an iterator, a generator, a Sequence."""
+    """What gives batches: a dataset, an iterator, a generator, a Sequence.
+    Several workers, or processes, make those of the last two."""
 
     samples = None
 
-    def __init__(self, source, steps):
+    def __init__(self, source, steps, workers=1, use_multiprocessing=False,
+                 max_queue_size=10, shuffle=False):
         self._source, self.steps = source, steps
-        if hasattr(source, "__getitem__") and steps is None:
+        self._is_sequence = hasattr(source, "__getitem__")
+        if self._is_sequence and steps is None:
             self.steps = len(source)
-        if steps is None and not isinstance(source, Dataset) and not hasattr(
-                source, "__getitem__"):
+        if steps is None and not isinstance(source, Dataset) and (
+                not self._is_sequence):
             raise ValueError("When passing an iterator or generator, the "
                              "number of steps must be given: steps_per_epoch, "
                              "validation_steps or steps")
+        self._workers = workers
+        self._use_multiprocessing = use_multiprocessing
+        self._max_queue_size = max_queue_size
+        self._shuffle = shuffle
         self._kept = []
-        self._batches = None
+        self._batches = self._enqueuer = None
 
     def _start(self):
         if isinstance(self._source, (Dataset, Iterator)):
             return self._of_graph()
-        if hasattr(self._source, "__getitem__"):
-            return (self._source[i] for i in range(len(self._source)))
-        return self._source
+        if self._workers and (self._workers > 1 or self._use_multiprocessing):
+            return self._of_workers()
+        if self._is_sequence:
+            # Without workers, TensorFlow keeps the order.
+            return _Passes(self._source, self._shuffle and self._workers)
+        return iter(self._source)
+
+    def _of_workers(self):
+        if not self._is_sequence and self._use_multiprocessing and (
+                self._workers > 1):
+            _logging.warning(
+                "Using a generator with `use_multiprocessing=True` and "
+                "multiple workers may duplicate your data. Please consider "
+                "using the `keras.utils.Sequence` class.")
+        if self._is_sequence:
+            self._enqueuer = OrderedEnqueuer(
+                self._source, self._use_multiprocessing, self._shuffle)
+        else:
+            self._enqueuer = GeneratorEnqueuer(self._source,
+                                               self._use_multiprocessing)
+        self._enqueuer.start(self._workers, self._max_queue_size)
+        return self._enqueuer.get()
+
+    def close(self):
+        """Stops the workers."""
+        if self._enqueuer is not None:
+            self._enqueuer.stop()
 
     def _of_graph(self):
         session = backend.get_session()
@@ -794,7 +879,7 @@ class _Batches:
         if self._kept:
             return self._kept.pop()
         if self._batches is None:
-            self._batches = iter(self._start())
+            self._batches = self._start()
         return next(self._batches, None)
 
     def first(self, model):
@@ -820,11 +905,8 @@ class _Batches:
             yield x, y, model._weights_of(y, weights[0] if weights else None,
                                           class_weight)
             done += 1
-        if isinstance(self._source, Dataset) or hasattr(
-                self._source, "__getitem__"):
-            if hasattr(self._source, "on_epoch_end"):
-                self._source.on_epoch_end()
-                self._batches = None
+        if isinstance(self._batches, _Passes):
+            self._batches.end()
 
     def inputs(self):
         done = 0

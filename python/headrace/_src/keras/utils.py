@@ -1,6 +1,8 @@
 """tf.keras.utils: helpers for data."""
 import numpy as np
 
+from headrace._src.layers import backend
+
 
 def to_categorical(y, num_classes=None, dtype="float32"):
     """Numbers of classes as one-hot vectors: [..., num_classes]."""
@@ -36,3 +38,21 @@ class Sequence:
 
     def __iter__(self):
         return (self[i] for i in range(len(self)))
+
+
+def convert_all_kernels_in_model(model):
+    """Turns the windows of the kernels, [sizes..., channels, filters] of any
+    float dtype, of the layers Conv1D, Conv2D, Conv3D and Conv2DTranspose of a
+    model, as files of Theano need it. ValueError for kernels of another
+    rank."""
+    turned = []
+    for layer in model.layers:
+        if type(layer).__name__ not in ("Conv1D", "Conv2D", "Conv3D",
+                                        "Conv2DTranspose"):
+            continue
+        kernel = backend.get_value(layer.kernel)
+        if not 3 <= kernel.ndim <= 5:
+            raise ValueError("Invalid kernel shape: %s" % (kernel.shape,))
+        turned.append((layer.kernel, np.flip(
+            kernel, tuple(range(kernel.ndim - 2))).copy()))
+    backend.batch_set_value(turned)

@@ -1,7 +1,10 @@
 """tf.keras.constraints: what weights are made to be after each update."""
+import numpy as np
+
 from headrace import raw_ops as _raw
 from headrace._src.framework.tensor import convert_to_tensor
 from headrace._src.layers import backend, named
+from headrace._src.ops import array_ops as _array
 from headrace._src.ops import clipping as _clipping
 from headrace._src.ops import math_ops as _math
 
@@ -71,13 +74,39 @@ class MinMaxNorm(Constraint):
         return w * (wanted / (backend.epsilon() + norms))
 
 
+class RadialConstraint(Constraint):
+    """Windows of kernels [size, size, channels, filters] become rings of equal
+    numbers around the middle: those on the diagonal. ValueError for kernels of
+    another rank, of unknown sizes or of windows that are not square or of size
+    1."""
+
+    def __call__(self, w):
+        w = convert_to_tensor(w)
+        shape = w.get_shape()
+        if shape.ndims != 4:
+            raise ValueError("The weight tensor must be of rank 4, but is of "
+                             "shape: %s" % shape)
+        n, columns = shape.as_list()[:2]
+        if n is None or n != columns or n < 2:
+            raise ValueError("RadialConstraint: windows must be square and "
+                             "larger than 1, got shape %s" % shape)
+        places = np.abs(np.arange(n) - (n - 1) / 2)
+        ring = np.maximum(places[:, None], places[None]).astype(int)
+        # The middle has the number before the half, rings those from it on.
+        at = np.where(ring == 0, n // 2 - 1, n // 2 + ring - n % 2)
+        return _array.gather_nd(w, np.stack([at, at], -1).astype(np.int32))
+
+
 max_norm = MaxNorm
 non_neg = NonNeg
 unit_norm = UnitNorm
 min_max_norm = MinMaxNorm
+radial_constraint = RadialConstraint
 _KNOWN = {"MaxNorm": MaxNorm, "NonNeg": NonNeg, "UnitNorm": UnitNorm,
           "MinMaxNorm": MinMaxNorm, "max_norm": MaxNorm, "non_neg": NonNeg,
-          "unit_norm": UnitNorm, "min_max_norm": MinMaxNorm}
+          "unit_norm": UnitNorm, "min_max_norm": MinMaxNorm,
+          "RadialConstraint": RadialConstraint,
+          "radial_constraint": RadialConstraint}
 
 
 def get(identifier):

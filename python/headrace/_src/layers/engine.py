@@ -12,6 +12,7 @@ import threading
 import numpy as np
 
 from headrace._headrace import Tensor
+from headrace._loading import load as _load
 from headrace._src.autograph.api import tf_convert
 from headrace._src.framework import dtypes, nest
 from headrace._src.framework.graph import (
@@ -128,6 +129,7 @@ class Layer(Module):
         self._non_trainable_weights = []
         self._losses = []         # [(tensor, it depends on the inputs)]
         self._callable_losses = []
+        self._loss_functions = []  # all that were added
         self._updates = []        # [(operation, inputs that it depends on)]
         self._calls = []          # [(inputs, outputs)]
         self._call_options = {}   # of calls, by their number: other arguments
@@ -324,6 +326,7 @@ class Layer(Module):
         for loss in nest.flatten(losses):
             if callable(loss):
                 self._callable_losses.append(loss)
+                self._loss_functions.append(loss)
             elif loss is not None:
                 if not isinstance(loss, Tensor):
                     loss = convert_to_tensor(
@@ -533,6 +536,13 @@ class Layer(Module):
                     inner.append(value)
         self._listed_layers[:] = inner
         return found
+
+    def _saved_functions(self):
+        """What tf.saved_model.save writes beside _checkpoint_children."""
+        return _load("_src.keras.saved_models").children(self)
+
+    def _saved_kind(self):
+        return _load("_src.keras.saved_models").kind(self)
 
     # What the calls had.
 

@@ -82,8 +82,16 @@ def known_layers():
             "BatchNormalizationV1": found["BatchNormalization"]}
 
 
+def serialize_layer(layer):
+    """The dict {"class_name", "config"} of a layer, which
+    tf.keras.layers.deserialize makes an equal layer of."""
+    return describe(layer)
+
+
 def layer_of(config, custom_objects=None):
-    """The layer that `describe` described. ValueError for an unknown class."""
+    """The layer that `serialize` described by a dict {"class_name", "config"}:
+    one of tf.keras.layers, a model, or one of `custom_objects`, a dict by class
+    name. ValueError for an unknown class."""
     return deserialize_keras_object(config, known_layers(), custom_objects,
                                     "layer")
 

@@ -451,9 +451,7 @@ class RNN(Layer):
         elif self.stateful:
             states = self._kept_states(inputs)
         else:
-            states = nest.flatten(_zero_states(
-                self.cell, _array.shape(inputs)[1 if self.time_major else 0],
-                inputs.dtype))
+            states = self._first_states(inputs)
         if len(states) != len(self._sizes()):
             raise ValueError("Layer %s expects %d states, but was passed %d"
                              % (self.name, len(self._sizes()), len(states)))
@@ -469,10 +467,20 @@ class RNN(Layer):
             outputs = _swapped(outputs)
         result = outputs if self.return_sequences else last
         static = inputs.get_shape().as_list()
-        size = getattr(self.cell, "output_size", self._sizes()[0])
         result.set_shape((static[:2] if self.return_sequences else static[:1])
-                         + [size])
+                         + self._step_shape(static))
         return [result] + new if self.return_state else result
+
+    def _first_states(self, inputs):
+        """Zeros."""
+        return nest.flatten(_zero_states(
+            self.cell, _array.shape(inputs)[1 if self.time_major else 0],
+            inputs.dtype))
+
+    def _step_shape(self, static):
+        """The sizes of a step's output after the batch, for inputs of the sizes
+        `static`."""
+        return [getattr(self.cell, "output_size", self._sizes()[0])]
 
     def compute_mask(self, inputs, mask=None):
         """That of the inputs, for the outputs of all steps; states have
@@ -559,9 +567,13 @@ class RNN(Layer):
                     "model, or by `batch_shape` of Input")
             with name_scope("states"):
                 self.states = [backend.variable(
-                    _zeros(batch, n), dtype=inputs.dtype.name, name="state")
-                    for n in self._sizes()]
+                    _zeros(batch, *sizes), dtype=inputs.dtype.name,
+                    name="state") for sizes in self._state_shapes(inputs)]
         return [convert_to_tensor(s) for s in self.states]
+
+    def _state_shapes(self, inputs):
+        """The sizes of each state after the batch."""
+        return [[n] for n in self._sizes()]
 
     def reset_states(self, states=None):
         """Sets the states of a stateful layer, by default to zeros.
@@ -601,10 +613,7 @@ def _zeros(*shape):
 
 
 def _cell_of(config, custom_objects):
-    known = {cell.__name__: cell for cell in (
-        SimpleRNNCell, GRUCell, LSTMCell, StackedRNNCells)}
-    return named.deserialize_keras_object(config, known, custom_objects,
-                                          "layer")
+    return named.layer_of(config, custom_objects)
 
 
 def _swapped(x):
@@ -613,7 +622,19 @@ def _swapped(x):
     return _array.transpose(x, [1, 0] + list(range(2, rank)))
 
 
-class _OfCell(RNN):
+class OfOneCell:
+    """A layer that has the attributes of its cell too, as `units` and
+    `activation`."""
+
+    def __getattr__(self, name):
+        cell = vars(self).get("cell")
+        if cell is None or name.startswith("_") or name not in vars(cell):
+            raise AttributeError("'%s' object has no attribute %r"
+                                 % (type(self).__name__, name))
+        return getattr(cell, name)
+
+
+class _OfCell(OfOneCell, RNN):
     """A layer of one kind of cell."""
 
     cell_type: type
@@ -635,8 +656,6 @@ class _OfCell(RNN):
             cell, return_sequences, return_state, go_backwards, stateful,
             unroll, time_major,
             activity_regularizer=regularizers.get(activity_regularizer), **own)
-
-    units = property(lambda self: self.cell.units)
 
     @property
     def _cell_config(self):
