@@ -47,8 +47,8 @@ inline PanelChannels ChannelsOf(const ConvParams& p, int64_t panel) {
 }
 
 // Floats of U from one element of a panel of `count` channels to the next.
-// Beyond them lies a line that nobody reads: a power of two would bring all
-// elements of a tile to the same places of the first level cache.
+// Beyond them lies a line of zeros that nobody reads: a power of two would
+// bring all elements of a tile to the same places of the first level cache.
 inline int64_t ElementStride(const ConvParams& p, int64_t count) {
   return p.in_channels * count + kLine;
 }
@@ -105,9 +105,15 @@ void TransformPanels(ThreadPool* pool, const ConvParams& p, const float* g,
           const int64_t panel = i % panels;
           const auto [o, n] = ChannelsOf(p, panel);
           const int64_t c0 = i / panels * kRows;
-          for (int64_t c = c0; c < std::min(c0 + kRows, p.in_channels); ++c) {
-            transform(g + c * p.out_channels + o, n,
-                      u + PanelStart(p, kElements, panel) + c * n);
+          const int64_t c1 = std::min(c0 + kRows, p.in_channels);
+          float* const to = u + PanelStart(p, kElements, panel);
+          for (int64_t c = c0; c < c1; ++c) {
+            transform(g + c * p.out_channels + o, n, to + c * n);
+          }
+          if (c1 < p.in_channels) continue;
+          for (int64_t e = 0; e < kElements; ++e) {
+            std::fill_n(to + e * ElementStride(p, n) + p.in_channels * n, kLine,
+                        0.0f);
           }
         }
       });
