@@ -197,6 +197,27 @@ NAMES = {
             make_csv_dataset make_csv_dataset_v2=make_csv_dataset
             make_tf_record_dataset""",
     },
+    "python.keras.keras_parameterized": {
+        "compat.keras_test_case": """
+            TestCase run_all_keras_modes run_with_all_model_types""",
+    },
+    "python.keras.testing_utils": {
+        "compat.keras_test_case": """
+            disable_v2_dtype_behavior enable_v2_dtype_behavior
+            experimental_run_tf_function_scope
+            get_expected_metric_variable_names get_model_from_layers
+            get_model_type get_multi_io_model get_small_functional_mlp
+            get_small_mlp get_small_sequential_mlp get_small_subclass_mlp
+            get_small_subclass_mlp_with_custom_build get_test_data
+            get_v2_optimizer layer_test model_type_scope run_eagerly_scope
+            should_run_eagerly should_run_tf_function
+            _SmallSubclassMLP=SmallMLP
+            _SmallSubclassMLPCustomBuild=SmallMLPCustomBuild
+            _SubclassModel=LayersModel
+            _SubclassModelCustomBuild=LayersModelCustomBuild
+            _MultiIOSubclassModel=BranchesModel
+            _MultiIOSubclassModelCustomBuild=BranchesModelCustomBuild""",
+    },
     "python.data.kernel_tests.test_base": {
         "compat.dataset_test_case": """
             DatasetTestBase default_test_combinations""",

@@ -250,6 +250,12 @@ class Model(Training, Layer):
             found.append(("optimizer", self.optimizer))
         return found
 
+    def compute_output_shape(self, input_shape):
+        """The shape of the outputs, or a list of them, for inputs of this
+        shape. NotImplementedError for a derived class with a `call` of its
+        own."""
+        return self._shape_of_copy(input_shape)
+
     def get_config(self):
         """The name, the layers with their configs, and what they are called on.
         NotImplementedError for a derived class with a `call` of its own."""

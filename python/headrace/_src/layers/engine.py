@@ -15,19 +15,22 @@ from headrace._headrace import Tensor
 from headrace._src.autograph.api import tf_convert
 from headrace._src.framework import dtypes, nest
 from headrace._src.framework.graph import (
-    Operation, init_scope, name_scope)
+    Graph, Operation, init_scope, name_scope)
 from headrace._src.framework.tensor import convert_to_tensor
-from headrace._src.framework.tensor_shape import TensorShape
+from headrace._src.framework.tensor_shape import Dimension, TensorShape
 from headrace._src.layers import (
     backend, constraints, initializers, regularizers)
 from headrace._src.layers.input_spec import check_inputs
 from headrace._src.ops import array_ops as _array
 from headrace._src.ops import math_ops as _math
+from headrace._src.ops.type_specs import TensorSpec
 from headrace._src.variables.module import Module
 from headrace._src.variables.partitions import PartitionedVariable
 from headrace._src.variables.records import (
     VariableAggregation, VariableSynchronization)
 from headrace._src.variables.variables import Variable
+
+_OUR_LAYERS = __name__.rpartition(".")[0] + "."
 
 _OPTIONS = {"input_shape", "batch_input_shape", "batch_size", "weights",
             "activity_regularizer", "autocast"}
@@ -49,6 +52,15 @@ def as_list(value):
 def _tensor(value):
     return convert_to_tensor(value) if isinstance(
         value, (np.ndarray, float, int)) else value
+
+
+def _placeholders(shape, dtype):
+    """A placeholder of this shape, or a list of them."""
+    if isinstance(shape, (list, tuple)) and not all(
+            n is None or isinstance(n, (int, np.integer, Dimension))
+            for n in shape):
+        return [_placeholders(s, dtype) for s in shape]
+    return _array.placeholder(dtype, TensorShape(shape))
 
 
 def _masks_of(tensors):
@@ -615,9 +627,42 @@ class Layer(Module):
         return masks[0] if isinstance(masks, (list, tuple)) else masks
 
     def compute_output_shape(self, input_shape):
-        """The shape of the outputs for inputs of this shape."""
-        raise NotImplementedError("compute_output_shape of %s"
-                                  % type(self).__name__)
+        """The shape of the outputs for inputs of this shape: a TensorShape, or
+        a list for several. NotImplementedError for a layer of a program that
+        has no such method of its own."""
+        call = type(self).call
+        home = type(self) if call is Layer.call else call
+        if (type(self) is Layer
+                or not home.__module__.startswith(_OUR_LAYERS)):
+            raise NotImplementedError("compute_output_shape of %s"
+                                      % type(self).__name__)
+        return self._shape_of_copy(input_shape)
+
+    def _shape_of_copy(self, input_shape):
+        """What a layer of the same configuration makes, in a graph of its
+        own."""
+        config = self.get_config()
+        with Graph().as_default():
+            copy = type(self).from_config(config)
+            outputs = copy(_placeholders(
+                input_shape, dtypes.as_dtype(self._dtype or backend.floatx())))
+            return nest.map_structure(lambda x: x.get_shape(), outputs)
+
+    def compute_output_signature(self, input_signature):
+        """The TensorSpecs of the outputs for inputs of these TensorSpecs.
+        TypeError for other specs. Outputs have the type of the layer, or of
+        the first input where it has none yet."""
+        def shape_of(spec):
+            if not isinstance(spec, TensorSpec):
+                raise TypeError(
+                    "Only TensorSpec signature types are supported, but saw "
+                    "signature signature entry: {}.".format(spec))
+            return spec.shape
+        shapes = self.compute_output_shape(
+            nest.map_structure(shape_of, input_signature))
+        dtype = self._dtype or nest.flatten(input_signature)[0].dtype
+        return nest.map_structure(
+            lambda shape: TensorSpec(shape=shape, dtype=dtype), shapes)
 
     def get_config(self):
         """The arguments that from_config makes an equal layer of."""

@@ -432,6 +432,22 @@ class RNN(Layer):
         return [n for part in as_list(self.cell.state_size)
                 for n in as_list(part)]
 
+    def compute_output_shape(self, input_shape):
+        """That of the last output or of all; with return_state a list with
+        those of the states."""
+        if isinstance(input_shape, list):
+            input_shape = input_shape[0]
+        first, second = TensorShape(input_shape).as_list()[:2]
+        batch = second if self.time_major else first
+        size = getattr(self.cell, "output_size", None)
+        size = TensorShape(self._sizes()[0] if size is None else size)
+        ahead = ([first, second] if self.return_sequences else [batch])
+        output = TensorShape(ahead).concatenate(size)
+        if not self.return_state:
+            return output
+        return [output] + [TensorShape([batch]).concatenate(TensorShape(n))
+                           for n in self._sizes()]
+
     def __call__(self, inputs, initial_state=None, **kwargs):
         if isinstance(inputs, (list, tuple)):
             inputs, initial_state = inputs[0], list(inputs[1:])
@@ -792,6 +808,18 @@ class Bidirectional(Wrapper):
                 layer.build(input_shape)
         self.built = True
 
+    def compute_output_shape(self, input_shape):
+        """That of the forward layer, twice as wide for "concat"; a list if
+        there are several outputs."""
+        shapes = as_list(self.forward_layer.compute_output_shape(input_shape))
+        output, states = shapes[0], shapes[1:]
+        if self.merge_mode == "concat":
+            sizes = output.as_list()
+            output = TensorShape(sizes[:-1] + [2 * sizes[-1]])
+        outputs = [output] if self.merge_mode else [output, output]
+        outputs += states + states
+        return outputs[0] if len(outputs) == 1 else outputs
+
     def compute_mask(self, inputs, mask=None):
         """That of the inputs, for the outputs of all steps; states have
         none."""
@@ -849,6 +877,13 @@ class TimeDistributed(Wrapper):
             self.layer.build(TensorShape([shape[0]] + shape[2:]))
             self.layer.built = True
         self.built = True
+
+    def compute_output_shape(self, input_shape):
+        """The layer's for one step, with the steps after the batch."""
+        sizes = TensorShape(input_shape).as_list()
+        step = self.layer.compute_output_shape(
+            TensorShape(sizes[:1] + sizes[2:]))
+        return TensorShape(sizes[:2] + TensorShape(step).as_list()[1:])
 
     def compute_mask(self, inputs, mask=None):
         """What the layer makes of the mask of each step; where it makes none,
