@@ -40,6 +40,7 @@ INTERNAL_MODULES = """
     framework.default_session framework.dispatch framework.newer_attrs functions.func_graph
     functions.function_def keras.hdf5_files keras.training
     keras.weights_files layers.function_code layers.named layers.windows losses.weights
+    math.operator_functions
     platform.durable ragged.broadcasting ragged.ragged_dispatch
     ragged.ragged_indexing slim.inception slim.plain_nets slim.resnets
     training.object_graph training.saver_nodes training.slots
@@ -50,6 +51,7 @@ INTERNAL_MODULES = """
 INTERNAL = {
     "autograph.api": "ConversionError feature_names tf_convert",
     "distributions.bijectors": "parameter",
+    "distributions.distribution": "registered_divergence",
     "distributions.distributions": "NormalVectors",
     "math.linear_operator": """adjoint_of all_true common_batch product
         shape_of static_or_dynamic to_common_batch""",

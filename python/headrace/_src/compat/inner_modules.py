@@ -613,6 +613,14 @@ NAMES = {
     "python.ops.distributions.special_math": {
         "distributions.special_functions": """
             erfinv log_cdf_laplace log_ndtr ndtr ndtri""",
+        "compat.distribution_limits": """
+            LOGNDTR_FLOAT32_LOWER LOGNDTR_FLOAT32_UPPER
+            LOGNDTR_FLOAT64_LOWER LOGNDTR_FLOAT64_UPPER""",
+    },
+    "python.ops.distributions.kullback_leibler": {
+        "distributions.distribution": """
+            _DIVERGENCES=_divergences _registered_kl=registered_divergence""",
+        "compat.distribution_limits": "cross_entropy",
     },
     "python.ops.embedding_ops": {
         "compat.second_networks": """
@@ -630,7 +638,11 @@ NAMES = {
     },
     "python.ops.distributions.util": {
         "compat.distribution_tools": """
-            assert_integer_form assert_symmetric dimension_size
+            AppendDocstring assert_integer_form assert_symmetric
+            dimension_size embed_check_categorical_event_shape
+            embed_check_integer_casting_closed
+            embed_check_nonnegative_integer_form pad parent_frame_arguments
+            process_quadrature_grid_and_probs
             get_logits_and_probs log_combinations maybe_get_static_value
             pick_vector prefer_static_broadcast_shape prefer_static_rank
             prefer_static_shape prefer_static_value rotate_transpose
@@ -707,7 +719,26 @@ NAMES = {
         "math.linear_operator": "LinearOperator",
     },
     "python.ops.linalg.linear_operator_addition": {
-        "compat.operator_sums": "add_operators",
+        "compat.operator_sums": """
+            add_operators _Adder=Adder
+            _AddAndReturnDiag=AddAndReturnDiag
+            _AddAndReturnMatrix=AddAndReturnMatrix
+            _AddAndReturnScaledIdentity=AddAndReturnScaledIdentity
+            _AddAndReturnTriL=AddAndReturnTriL
+            _DEFAULT_ADDITION_TIERS=DEFAULT_TIERS _Hints=Hints""",
+    },
+    "python.ops.linalg.linear_operator_algebra": {
+        "math.operator_functions": """
+            _ADJOINTS=ADJOINTS _CHOLESKY_DECOMPS=CHOLESKYS _MATMUL=PRODUCTS
+            _SOLVE=SOLUTIONS _INVERSES=INVERSES""",
+        "compat.operator_algebra": """
+            RegisterAdjoint RegisterCholesky RegisterInverse RegisterMatmul
+            RegisterSolve adjoint cholesky inverse matmul solve
+            _registered_adjoint=registered_adjoint
+            _registered_cholesky=registered_cholesky
+            _registered_inverse=registered_inverse
+            _registered_matmul=registered_matmul
+            _registered_solve=registered_solve""",
     },
     "python.ops.linalg.linear_operator_test_util": {
         "compat.operator_test_case": """
@@ -719,7 +750,9 @@ NAMES = {
     },
     "python.ops.linalg.linear_operator_util": {
         "compat.operator_utils": """
+            assert_compatible_matrix_dimensions
             assert_no_entries_with_modulus_zero assert_zero_imag_part
+            use_operator_or_provided_hint_unless_contradicting
             broadcast_matrix_batch_dims cholesky_solve_with_broadcast
             convert_nonref_to_tensor is_ref matrix_solve_with_broadcast
             matrix_triangular_solve_with_broadcast shape_tensor""",
@@ -734,6 +767,7 @@ NAMES = {
         "math.linear_operators": """
             LinearOperatorCirculant LinearOperatorCirculant2D
             LinearOperatorCirculant3D""",
+        "compat.operator_utils": "_to_complex=to_complex",
     },
     "python.ops.linalg.linear_operator_composition": {
         "math.linear_operators": "LinearOperatorComposition",
@@ -756,6 +790,8 @@ NAMES = {
     },
     "python.ops.linalg.linear_operator_kronecker": {
         "math.linear_operators": "LinearOperatorKronecker",
+        "compat.operator_utils": """
+            _rotate_last_dim=rotate_last_dim _unvec_by=unvec_by _vec=vec""",
     },
     "python.ops.linalg.linear_operator_low_rank_update": {
         "math.linear_operators": "LinearOperatorLowRankUpdate",
@@ -965,7 +1001,9 @@ NAMES = {
         "variables.base": "Variable VariableV1=Variable",
     },
     "python.ops.weights_broadcast_ops": {
-        "losses.weights": "assert_broadcastable broadcast_weights",
+        "losses.weights": """
+            assert_broadcastable broadcast_weights
+            _ASSERT_BROADCASTABLE_ERROR_PREFIX=MESSAGE""",
     },
     "python.platform.benchmark": {
         "testing.benchmark": "TensorFlowBenchmark=Benchmark",
