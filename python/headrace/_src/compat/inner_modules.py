@@ -47,11 +47,34 @@ _TPU_FUNCTION = {
         TpuContext get_tpu_context tpu_shard_context""",
 }
 
+_FAKE_WRITER = {
+    "compat.summary_checks": "FakeSummaryWriter",
+}
+
+_SUMMARY_CHECKS = {
+    "compat.summary_checks": """
+        assert_summary latest_event_file latest_events latest_summaries
+        simple_values_from_events to_summary_proto""",
+}
+
 NAMES = {
     "contrib.distributions.python.ops.test_util": {
         "compat.distribution_checks": """
             DiscreteScalarDistributionTestHelpers
             VectorDistributionTestHelpers""",
+    },
+    "contrib.testing": {
+        "compat.summary_checks": """
+            FakeSummaryWriter assert_summary latest_event_file latest_events
+            latest_summaries simple_values_from_events to_summary_proto""",
+    },
+    "contrib.testing.python.framework.fake_summary_writer": _FAKE_WRITER,
+    "contrib.testing.python.framework.util_test": _SUMMARY_CHECKS,
+    "python.training.tensorboard_logging": {
+        "compat.event_logging": """
+            DEBUG ERROR FATAL INFO WARN debug error fatal get_verbosity info
+            log set_summary_writer set_verbosity warn
+            _clear_summary_writer=clear_summary_writer""",
     },
     "contrib.tpu.python.tpu.tpu_function": _TPU_FUNCTION,
     "contrib.opt.python.training.matrix_functions": {
@@ -1006,7 +1029,10 @@ NAMES = {
             _ASSERT_BROADCASTABLE_ERROR_PREFIX=MESSAGE""",
     },
     "python.platform.benchmark": {
-        "testing.benchmark": "TensorFlowBenchmark=Benchmark",
+        "compat.benchmarks": """
+            GLOBAL_BENCHMARK_REGISTRY TEST_REPORTER_TEST_ENV benchmark_config
+            benchmarks_main _run_benchmarks=run_benchmarks""",
+        "testing.benchmark": "Benchmark TensorFlowBenchmark=Benchmark",
     },
     "python.platform.test": {
         "testing.mocks": "mock",
@@ -1130,7 +1156,9 @@ NAMES = {
         "compat.saver_tools": "CheckpointedOp",
     },
     "python.training.basic_session_run_hooks": {
-        "compat.training_tools": "NeverTriggerTimer",
+        "compat.training_tools": """
+            NeverTriggerTimer get_or_create_steps_per_run_variable
+            _MultiStepStopAtStepHook=MultiStepStopAtStepHook""",
     },
     "python.training.checkpoint_utils": {
         "training.checkpoint_management": "wait_for_new_checkpoint",
