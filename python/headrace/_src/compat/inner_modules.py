@@ -51,6 +51,15 @@ _FAKE_WRITER = {
     "compat.summary_checks": "FakeSummaryWriter",
 }
 
+_OPS_OF_SIGNATURES = {
+    "compat.saved_models": """
+        load_op_from_signature_def op_signature_def
+        supervised_eval_signature_def supervised_train_signature_def
+        _is_valid_classification_signature=is_valid_classification_signature
+        _is_valid_predict_signature=is_valid_predict_signature
+        _is_valid_regression_signature=is_valid_regression_signature""",
+}
+
 _SUMMARY_CHECKS = {
     "compat.summary_checks": """
         assert_summary latest_event_file latest_events latest_summaries
@@ -1052,11 +1061,25 @@ NAMES = {
         "platform.file_io": "FileStatistics",
     },
     "python.saved_model.constants": {
-        "saved_model.constants": "TRAIN_OP_KEY",
+        "saved_model.constants": """
+            EXTRA_ASSETS_DIRECTORY INIT_OP_SIGNATURE_KEY TRAIN_OP_KEY
+            TRAIN_OP_SIGNATURE_KEY""",
+    },
+    "python.saved_model.builder": {
+        "compat.saved_models": "_SavedModelBuilder=SavedModelBuilder",
+    },
+    "python.saved_model.builder_impl": {
+        "compat.saved_models": "_SavedModelBuilder=SavedModelBuilder",
     },
     "python.saved_model.loader_impl": {
-        "saved_model.loader": "contains_saved_model parse_saved_model",
+        "compat.saved_models": """
+            SavedModelLoader get_asset_tensors get_init_op get_train_op""",
+        "saved_model.loader": """
+            contains_saved_model parse_saved_model
+            _parse_saved_model=parse_saved_model""",
     },
+    "python.saved_model.signature_def_utils": _OPS_OF_SIGNATURES,
+    "python.saved_model.signature_def_utils_impl": _OPS_OF_SIGNATURES,
     "python.saved_model.model_utils": {
         "compat.model_exports": """
             EXPORT_TAG_MAP EvalOutput SIGNATURE_KEY_MAP TrainOutput
@@ -1080,6 +1103,8 @@ NAMES = {
     },
     "python.saved_model.model_utils.mode_keys": {
         "training.mode_keys": "EstimatorModeKeys=ModeKeys",
+        "compat.saved_models": """
+            KerasModeKeys ModeKeyMap is_eval is_predict is_train""",
     },
     "python.saved_model.signature_constants": {
         "compat.model_exports": """
@@ -1091,6 +1116,10 @@ NAMES = {
     },
     "python.saved_model.utils_impl": {
         "compat.model_exports": "get_variables_dir get_variables_path",
+        "compat.saved_models": """
+            build_tensor_info_from_op get_assets_dir
+            get_element_from_tensor_info get_or_create_assets_dir
+            get_or_create_variables_dir""",
     },
     "python.tools.freeze_graph": {
         "compat.checkpoints": "freeze_graph",
