@@ -278,6 +278,23 @@ NAMES = {
             assert_same_structure assert_shallow_structure flatten flatten_up_to
             is_sequence map_structure map_structure_up_to pack_sequence_as""",
     },
+    "python.data.util.sparse": {
+        "compat.element_structures": """
+            any_sparse as_dense_shapes as_dense_types deserialize_sparse_tensors
+            get_classes serialize_many_sparse_tensors
+            serialize_sparse_tensors""",
+    },
+    "python.data.util.structure": {
+        "compat.element_structures": """
+            are_compatible convert_legacy_structure from_compatible_tensor_list
+            from_tensor_list get_flat_tensor_shapes get_flat_tensor_specs
+            get_flat_tensor_types normalize_element to_batched_tensor_list
+            to_tensor_list type_spec_from_value""",
+        "data.structures": """
+            _RaggedTensorStructure=RaggedTensorStructure
+            _SparseTensorStructure=SparseTensorStructure
+            _TensorStructure=TensorStructure""",
+    },
     "python.data.util.random_seed": {
         "compat.data_parts": "get_seed",
     },
