@@ -90,7 +90,8 @@ def test_a_sparse_tensor_comes_back():
      TypeError, "Could not build"),
     (lambda: structures.type_spec_from_value(object()), TypeError,
      "Could not build"),
-    (lambda: structures.convert_legacy_structure(tf.int32, (), int), TypeError,
+    (lambda: structures.convert_legacy_structure(
+        tf.int32, tf.TensorShape([]), int), TypeError,
      "output class"),
     (lambda: structures.to_batched_tensor_list(
         tf.TensorSpec([]), tf.constant(1.)), ValueError, "insufficient rank"),
