@@ -52,6 +52,7 @@ INTERNAL = {
     "autograph.api": "ConversionError feature_names tf_convert",
     "distributions.bijectors": "parameter",
     "distributions.distribution": "registered_divergence",
+    "flow.critical_sections": "Execution",
     "distributions.distributions": "NormalVectors",
     "math.linear_operator": """adjoint_of all_true common_batch product
         shape_of static_or_dynamic to_common_batch""",

@@ -67,6 +67,10 @@ _SUMMARY_CHECKS = {
 }
 
 NAMES = {
+    "python.ops.critical_section_ops": {
+        "flow.critical_sections": """
+            CRITICAL_SECTIONS CRITICAL_SECTION_EXECUTIONS""",
+    },
     "contrib.distributions.python.ops.test_util": {
         "compat.distribution_checks": """
             DiscreteScalarDistributionTestHelpers
