@@ -339,6 +339,13 @@ NAMES = {
             graph_mode in_eager_mode in_graph_mode num_gpus""",
         "framework.graph": "device",
     },
+    "python.eager.def_function": {
+        "autograph.function": "Function=_Function",
+    },
+    "python.eager.function": {
+        "autograph.function": "ConcreteFunction=_Concrete Function=_Function",
+        "compat.templates": "defun defun_with_attributes",
+    },
     "python.eager.monitoring": {
         "compat.estimator_parts": "BoolGauge",
     },
@@ -1039,6 +1046,9 @@ NAMES = {
         "ops.string_ops": "string_split",
     },
     "python.ops.template": {
+        "compat.templates": """
+            make_template_internal
+            _skip_common_stack_elements=skip_common_stack_elements""",
         "variables.template": "Template",
     },
     "python.ops.variable_scope": {
