@@ -106,6 +106,41 @@ def _has_layers(value):
         isinstance(x, Layer) for x in value)
 
 
+class Node:
+    """A call of a layer: its number, the tensors that went in and came out, and
+    the layers that they came from."""
+
+    def __init__(self, layer, index):
+        inputs, outputs = layer._calls[index]
+        self.outbound_layer = layer
+        self.index = index
+        is_first = isinstance(inputs, list) and not inputs
+        self.input_tensors = (nest.flatten(outputs) if is_first
+                              else _single(nest.flatten(inputs)))
+        self.output_tensors = (nest.flatten(outputs) if is_first
+                               else _single(nest.flatten(outputs)))
+        self.input_shapes = nest.map_structure(backend.int_shape,
+                                               self.input_tensors)
+        self.output_shapes = nest.map_structure(backend.int_shape,
+                                                self.output_tensors)
+        self.arguments = layer._call_options.get(index, {})
+        history = backend.graph_state().history
+        found = [history.get(x.name) for x in nest.flatten(inputs)]
+        self._layers = [f and f[0] for f in found]
+        self.inbound_layers = _single(self._layers)
+        self.node_indices = _single([f and f[1] for f in found])
+        self.tensor_indices = _single([f and f[2] for f in found])
+
+    def iterate_inbound(self):
+        """(layer, number of its call, index, tensor) of each input."""
+        return zip(as_list(self.inbound_layers), as_list(self.node_indices),
+                   as_list(self.tensor_indices), as_list(self.input_tensors))
+
+
+def _single(values):
+    return values[0] if len(values) == 1 else values
+
+
 class Layer(Module):
     """A layer: `build(input_shape)` makes its weights by add_weight, and
     `call(inputs)` computes its outputs; a derived class has both.
@@ -547,6 +582,21 @@ class Layer(Module):
         return found
 
     # What the calls had.
+
+    @property
+    def _inbound_nodes(self):
+        return [Node(self, i) for i in range(len(self._calls))]
+
+    @property
+    def _outbound_nodes(self):
+        history = backend.graph_state().history
+        layers = {id(layer): layer for layer, _, _ in history.values()}
+        return [node for layer in layers.values()
+                for node in layer._inbound_nodes
+                if any(layer is self for layer in node._layers)]
+
+    inbound_nodes = property(lambda self: self._inbound_nodes)
+    outbound_nodes = property(lambda self: self._outbound_nodes)
 
     def _only(self, at, what):
         if not self._calls:

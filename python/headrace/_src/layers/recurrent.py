@@ -414,7 +414,10 @@ class RNN(Layer):
         self.stateful = stateful
         self.unroll = unroll
         self.time_major = time_major
-        self.states = None
+        self._states = None
+        self._num_constants = None
+        self._constant_shapes = []
+        self._batch_size = None  # as the shape of the inputs says
         self._state_updates = []  # to run with each batch
         self.input_spec = None if isinstance(
             cell, StackedRNNCells) else InputSpec(ndim=3)
@@ -422,9 +425,11 @@ class RNN(Layer):
     def build(self, input_shape):
         shape = TensorShape(nest.flatten(input_shape)[0] if isinstance(
             input_shape, list) else input_shape).as_list()
-        step = [shape[1 if self.time_major else 0]] + shape[2:]
-        if not self.cell.built:
-            self.cell.build(TensorShape(step))
+        self._batch_size = shape[1 if self.time_major else 0]
+        step = TensorShape([shape[1 if self.time_major else 0]] + shape[2:])
+        if isinstance(self.cell, Layer) and not self.cell.built:
+            self.cell.build([step] + self._constant_shapes
+                            if self._constant_shapes else step)
             self.cell.built = True
         self.built = True
 
@@ -448,39 +453,61 @@ class RNN(Layer):
         return [output] + [TensorShape([batch]).concatenate(TensorShape(n))
                            for n in self._sizes()]
 
-    def __call__(self, inputs, initial_state=None, **kwargs):
+    def __call__(self, inputs, initial_state=None, constants=None, **kwargs):
         if isinstance(inputs, (list, tuple)):
-            inputs, initial_state = inputs[0], list(inputs[1:])
-        if initial_state is None:
-            return super().__call__(inputs, **kwargs)
-        states = kwargs["initial_state"] = as_list(initial_state)
+            inputs = list(inputs)
+            if constants is None and self._num_constants:
+                constants = inputs[-self._num_constants:]
+                del inputs[-self._num_constants:]
+            inputs, *rest = inputs
+            if initial_state is None and rest:
+                initial_state = rest
+        further = []
+        if initial_state is not None:
+            states = nest.flatten(as_list(initial_state))
+            kwargs["initial_state"] = states
+            further += states
+        if constants is not None:
+            kwargs["constants"] = as_list(constants)
+            self._num_constants = len(kwargs["constants"])
+            self._constant_shapes = [convert_to_tensor(x).get_shape()
+                                     for x in kwargs["constants"]]
+            further += kwargs["constants"]
         outputs = super().__call__(inputs, **kwargs)
-        if all(backend.is_keras_tensor(s) for s in states
-               if isinstance(s, Tensor)):
-            # A model that has the call gives it the states too.
-            self._calls[-1] = [inputs] + states, outputs
+        if further and all(isinstance(x, Tensor) and backend.is_keras_tensor(x)
+                           for x in further):
+            # A model that has the call gives it these too.
+            self._calls[-1] = [inputs] + further, outputs
         return outputs
 
-    def call(self, inputs, mask=None, training=None, initial_state=None):
+    def get_initial_state(self, inputs):
+        """The states before the first step: a list of zeros [batch, size]."""
+        return nest.flatten(_zero_states(
+            self.cell, _array.shape(inputs)[1 if self.time_major else 0],
+            inputs.dtype))
+
+    def call(self, inputs, mask=None, training=None, initial_state=None,
+             constants=None):
         if initial_state is not None:
             states = [convert_to_tensor(s) for s in initial_state]
         elif self.stateful:
             states = self._kept_states(inputs)
         else:
-            states = nest.flatten(_zero_states(
-                self.cell, _array.shape(inputs)[1 if self.time_major else 0],
-                inputs.dtype))
+            states = self.get_initial_state(inputs)
         if len(states) != len(self._sizes()):
             raise ValueError("Layer %s expects %d states, but was passed %d"
                              % (self.name, len(self._sizes()), len(states)))
         x = inputs if self.time_major else _swapped(inputs)
         mask = self._time_major_mask(mask)
         _forget_masks(self.cell)
-        last, outputs, new = self._loop(x, states, mask, training)
+        options = _training_of(self.cell, training)
+        if constants is not None:
+            options["constants"] = [convert_to_tensor(c) for c in constants]
+        last, outputs, new = self._loop(x, states, mask, options)
         _forget_masks(self.cell)
         if self.stateful:
             self._state_updates = [v.assign(s).op
-                                   for v, s in zip(self.states, new)]
+                                   for v, s in zip(self._states, new)]
         if not self.time_major:
             outputs = _swapped(outputs)
         result = outputs if self.return_sequences else last
@@ -520,14 +547,13 @@ class RNN(Layer):
         return output, [_array.where(m, a, b)
                         for m, a, b in zip(every, new, states)]
 
-    def _loop(self, x, states, mask, training):
+    def _loop(self, x, states, mask, options):
         """(the last output, all outputs, the last states) of time-major x. The
         first step is made outside of the loop too: it tells the shape of the
         output, and dropout masks of all steps are made there."""
         n = _array.shape(x)[0]
         read = TensorArray(x.dtype.base_dtype, size=n)
         read = read.unstack(_raw.ReverseV2(x, [0]) if self.go_backwards else x)
-        options = _training_of(self.cell, training)
         first, _ = self.cell.call(x[0], list(states), **options)
         outputs = TensorArray(first.dtype.base_dtype, size=n,
                               element_shape=first.get_shape())
@@ -564,37 +590,67 @@ class RNN(Layer):
         stacked = outputs.stack()
         return stacked[-1], stacked, states
 
+    @property
+    def states(self):
+        """The states of a stateful layer, a list of variables, or of None
+        where there are none yet."""
+        return ([None] * len(self._sizes()) if self._states is None
+                else self._states)
+
+    @states.setter
+    def states(self, states):
+        self._states = states
+
+    def _make_states(self, batch, dtype):
+        if batch is None:
+            raise ValueError(
+                "If a RNN is stateful, it needs to know its batch size. "
+                "Specify the batch size of your input tensors: by "
+                "`batch_input_shape` of the first layer of a Sequential "
+                "model, or by `batch_shape` of Input")
+        with name_scope("states"):
+            self._states = [backend.variable(
+                _zeros(batch, n), dtype=dtype, name="state")
+                for n in self._sizes()]
+
     def _kept_states(self, inputs):
-        if self.states is None:
-            batch = inputs.get_shape().as_list()[1 if self.time_major else 0]
-            if batch is None:
-                raise ValueError(
-                    "If a RNN is stateful, it needs to know its batch size. "
-                    "Specify the batch size of your input tensors: by "
-                    "`batch_input_shape` of the first layer of a Sequential "
-                    "model, or by `batch_shape` of Input")
-            with name_scope("states"):
-                self.states = [backend.variable(
-                    _zeros(batch, n), dtype=inputs.dtype.name, name="state")
-                    for n in self._sizes()]
-        return [convert_to_tensor(s) for s in self.states]
+        if self._states is None:
+            self._make_states(
+                inputs.get_shape().as_list()[1 if self.time_major else 0],
+                inputs.dtype.name)
+        return [convert_to_tensor(s) for s in self._states]
 
     def reset_states(self, states=None):
         """Sets the states of a stateful layer, by default to zeros.
-        AttributeError for a layer that is not."""
+        AttributeError for a layer that is not; ValueError for another number
+        of states or other shapes, and while the size of a batch is not
+        known."""
         if not self.stateful:
             raise AttributeError("Layer must be stateful.")
-        if self.states is None:
-            return
-        values = as_list(states) or [
-            _zeros(*s.get_shape().as_list()) for s in self.states]
-        backend.batch_set_value(list(zip(self.states, values)))
+        if self._states is None:
+            self._make_states(self._batch_size, self.dtype or backend.floatx())
+        values = nest.flatten(as_list(states)) if states is not None else [
+            _zeros(*s.get_shape().as_list()) for s in self._states]
+        if len(values) != len(self._states):
+            raise ValueError(
+                "Layer %s expects %d states, but it received %d state values. "
+                "Input received: %s" % (self.name, len(self._states),
+                                        len(values), states))
+        for i, (state, value) in enumerate(zip(self._states, values)):
+            if tuple(state.get_shape().as_list()) != np.shape(value):
+                raise ValueError(
+                    "State %d is incompatible with layer %s: expected shape=%s,"
+                    " found shape=%s" % (i, self.name, tuple(
+                        state.get_shape().as_list()), np.shape(value)))
+        backend.batch_set_value(list(zip(self._states, values)))
 
     _lists_layers = False
 
     def get_config(self):
+        constants = ({} if self._num_constants is None
+                     else {"num_constants": self._num_constants})
         return {**super().get_config(), "cell": named.describe(self.cell),
-                **self._options()}
+                **self._options(), **constants}
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
@@ -602,7 +658,10 @@ class RNN(Layer):
         cell = config.pop("cell")
         if isinstance(cell, dict):
             cell = _cell_of(cell, custom_objects)
-        return cls(cell, **config)
+        constants = config.pop("num_constants", None)
+        layer = cls(cell, **config)
+        layer._num_constants = constants
+        return layer
 
     def _options(self):
         return {key: getattr(self, key) for key in (
@@ -652,8 +711,6 @@ class _OfCell(RNN):
             unroll, time_major,
             activity_regularizer=regularizers.get(activity_regularizer), **own)
 
-    units = property(lambda self: self.cell.units)
-
     @property
     def _cell_config(self):
         config = self.cell.get_config()
@@ -669,6 +726,20 @@ class _OfCell(RNN):
     @classmethod
     def from_config(cls, config):
         return cls(**config)
+
+
+def _of_the_cell(name):
+    return property(lambda self: getattr(self.cell, name),
+                    doc="As its cell has it.")
+
+
+for _name in """
+        activation bias_constraint bias_initializer bias_regularizer dropout
+        implementation kernel_constraint kernel_initializer kernel_regularizer
+        recurrent_activation recurrent_constraint recurrent_dropout
+        recurrent_initializer recurrent_regularizer reset_after
+        unit_forget_bias units use_bias""".split():
+    setattr(_OfCell, _name, _of_the_cell(_name))
 
 
 class SimpleRNN(_OfCell):
