@@ -12,6 +12,7 @@ import threading
 import numpy as np
 
 from headrace._headrace import Tensor
+from headrace._loading import load
 from headrace._src.autograph.api import tf_convert
 from headrace._src.framework import dtypes, nest
 from headrace._src.framework.graph import (
@@ -61,6 +62,20 @@ def _placeholders(shape, dtype):
             for n in shape):
         return [_placeholders(s, dtype) for s in shape]
     return _array.placeholder(dtype, TensorShape(shape))
+
+
+def _depends_on(op, tensors):
+    """Whether an operation takes what is computed from the tensors."""
+    given = {x.name for x in nest.flatten(tensors) if isinstance(x, Tensor)}
+    seen, todo = set(), [op]
+    while todo:
+        for x in todo.pop().inputs:
+            if x.name in given:
+                return True
+            if x.op.name not in seen:
+                seen.add(x.op.name)
+                todo.append(x.op)
+    return False
 
 
 def _masks_of(tensors):
@@ -176,6 +191,7 @@ class Layer(Module):
         self._losses = []         # [(tensor, it depends on the inputs)]
         self._callable_losses = []
         self._updates = []        # [(operation, inputs that it depends on)]
+        self._metric_updates = []  # [(Metric, what updates it)]
         self._calls = []          # [(inputs, outputs)]
         self._call_options = {}   # of calls, by their number: other arguments
         self._inputs_now = None   # while `call` runs
@@ -395,17 +411,82 @@ class Layer(Module):
         return [x for x, depends in self._own_losses()
                 if depends == (inputs is not None)]
 
+    def add_metric(self, value, aggregation=None, name=None):
+        """Adds a value that training shows.
+
+        Args:
+          value: a tensor, or what the call of a Metric gave.
+          aggregation: "mean" for a tensor; None for a Metric's result.
+          name: of the metric; by default that of the Metric.
+
+        Raises:
+          ValueError: for another aggregation, a tensor without one, or without
+            a name.
+        """
+        if aggregation not in (None, "mean"):
+            raise ValueError(
+                "We currently support only `mean` sample-wise metric "
+                "aggregation. You provided aggregation=`%s`" % aggregation)
+        metric = getattr(value, "_metric_obj", None)
+        if name is None and metric is None:
+            raise ValueError(
+                "Please provide a name for your metric like `self.add_metric("
+                "tf.reduce_sum(inputs), name='mean_activation', "
+                "aggregation='mean')`")
+        name = metric.name if name is None else name
+        self._check_metric(value, aggregation, metric)
+        known = next((m for m, _ in self._metric_updates
+                      if m.name == name), None)
+        if metric is not None:
+            self._metric_updates.append((metric, value))
+            return
+        made = known or load("_src.keras.metrics").Mean(name)
+        self._metric_updates.append((made, made.update_state(value)))
+
+    @staticmethod
+    def _check_metric(value, aggregation, metric):
+        if aggregation is None and metric is None:
+            raise ValueError(
+                "We do not support adding an aggregated metric result tensor "
+                "that is not the output of a `tf.keras.metrics.Metric` metric "
+                "instance. Without having access to the metric instance we "
+                "cannot reset the state of a metric after every epoch during "
+                "training. You can create a `tf.keras.metrics.Metric` instance "
+                "and pass the result here or pass an un-aggregated result with "
+                "`aggregation` parameter set as `mean`.")
+
+    def _added_metrics(self):
+        """[(metric, what updates it)] of the layer and those inside it."""
+        found = list(self._metric_updates)
+        for layer in self._layers_inside():
+            found += layer._added_metrics()
+        return found
+
+    @property
+    def metrics(self):
+        found = []
+        for metric, _ in self._added_metrics():
+            if not any(metric is m for m in found):
+                found.append(metric)
+        return found
+
     def add_update(self, updates, inputs=None):
         """Adds operations, or functions that make them, that are to run with
-        each training step."""
+        each training step. `inputs`: what they depend on; True stands for the
+        inputs of the call."""
+        if isinstance(inputs, bool):
+            inputs = self._inputs_now if inputs else None
         for update in as_list(updates):
             if callable(update):
                 update = update()
             if not isinstance(update, Operation):
                 update = getattr(update, "op", None) or convert_to_tensor(
                     update).op
-            self._updates.append((update, self._inputs_now
-                                  if inputs is None else inputs))
+            if inputs is None and self._inputs_now is not None and (
+                    _depends_on(update, self._inputs_now)):
+                self._updates.append((update, self._inputs_now))
+            else:
+                self._updates.append((update, inputs))
 
     @property
     def updates(self):
@@ -602,11 +683,6 @@ class Layer(Module):
         if not self._calls:
             raise AttributeError("Layer %s is not connected, no %s to return."
                                  % (self.name, what))
-        if len(self._calls) > 1:
-            raise AttributeError(
-                "Layer %s has multiple inbound nodes, hence the notion of "
-                "\"layer %s\" is ill-defined. Use `get_%s_at(node_index)` "
-                "instead." % (self.name, what, what))
         return self._calls[0][at]
 
     def _at(self, index, at, what):
@@ -635,7 +711,12 @@ class Layer(Module):
         if shapes and (hasattr(self, "_layers")
                        or all(s == shapes[0] for s in shapes)):
             return shapes[0]
-        return nest.map_structure(backend.int_shape, self._only(at, what))
+        self._only(at, what)
+        raise AttributeError(
+            "The layer \"%s\" has multiple inbound nodes, with different %s "
+            "shapes. Hence the notion of \"%s shape\" is ill-defined for the "
+            "layer. Use `get_%s_shape_at(node_index)` instead."
+            % (self.name, what, what, what))
 
     def get_input_at(self, node_index):
         return self._at(node_index, 0, "input")
