@@ -74,7 +74,7 @@ _STATE = ("__layers_state",)
 # Of a tensor: the layer that made it, in which call, and which of its outputs
 # it is.
 _KerasHistory = collections.namedtuple(
-    "KerasHistory", "layer node_index tensor_index")
+    "_KerasHistory", "layer node_index tensor_index")
 
 
 def _history_of(tensor):
