@@ -1157,16 +1157,21 @@ NAMES = {
             get_or_create_variables_dir""",
     },
     "python.tools.freeze_graph": {
-        "compat.checkpoints": "freeze_graph",
+        "compat.checkpoints": "freeze_graph freeze_graph_with_def_protos",
     },
     "python.tools.inspect_checkpoint": {
-        "compat.checkpoints": "print_tensors_in_checkpoint_file",
+        "compat.checkpoints": """
+            parse_numpy_printoption print_tensors_in_checkpoint_file""",
     },
     "python.tools.optimize_for_inference_lib": {
         "compat.checkpoints": "optimize_for_inference",
     },
+    "python.tools.saved_model_utils": {
+        "compat.checkpoints": """
+            get_meta_graph_def get_saved_model_tag_sets read_saved_model""",
+    },
     "python.tools.strip_unused_lib": {
-        "compat.checkpoints": "strip_unused",
+        "compat.checkpoints": "strip_unused strip_unused_from_files",
     },
     "python.tf2": {
         "compat.execution": "enabled=executing_eagerly",
