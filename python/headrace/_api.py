@@ -1174,11 +1174,6 @@ NAMES = {
             Adadelta Adagrad Adam Adamax Ftrl Nadam Optimizer RMSprop SGD
             deserialize get serialize""",
     },
-    "keras.optimizers.schedules": {
-        "keras.schedules": """
-            ExponentialDecay InverseTimeDecay LearningRateSchedule
-            PiecewiseConstantDecay PolynomialDecay deserialize serialize""",
-    },
     "keras.preprocessing": {
     },
     "keras.preprocessing.sequence": {

@@ -706,9 +706,6 @@ NAMES = {
     "keras.optimizers": """
         Adadelta Adagrad Adam Adamax Ftrl Nadam Optimizer RMSprop SGD deserialize get
         schedules serialize""",
-    "keras.optimizers.schedules": """
-        ExponentialDecay InverseTimeDecay LearningRateSchedule PiecewiseConstantDecay
-        PolynomialDecay deserialize serialize""",
     "keras.losses": """
         BinaryCrossentropy CategoricalCrossentropy CategoricalHinge CosineSimilarity Hinge
         Huber KLD KLDivergence LogCosh Loss MAE MAPE MSE MSLE MeanAbsoluteError

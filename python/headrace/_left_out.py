@@ -113,6 +113,7 @@ NEAREST = {
     "tf.keras.losses": "tf.losses",
     "tf.keras.metrics": "tf.metrics",
     "tf.keras.models": "Model.save_weights and load_weights; graphs with tf.saved_model",
+    "tf.keras.optimizers": "tf.train.AdamOptimizer and the other optimizers of tf.train",
     "tf.keras.preprocessing": "tf.image and tf.data",
     "tf.keras.utils": "tf.one_hot",
     "tf.lite": "tf.graph_util.convert_variables_to_constants",

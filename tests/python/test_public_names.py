@@ -97,8 +97,6 @@ INTERNAL = {
     "training.object_checkpoints": "SecondCheckpoint",
     "layers.backend": "as_sparse choose fix_learning_phase fixed_learning_phase graph_inputs set_manual_initialization graph_state is_keras_tensor is_placeholder known rounded unique_name",
     "layers.core": "data_format_of merged_mask",
-    "keras.schedules": """CosineDecay CosineDecayRestarts LinearCosineDecay
-        NoisyLinearCosineDecay""",
     "layers.attention": "BaseDenseAttention",
     "layers.engine": "Node as_list snake_case",
     "layers.input_spec": "check_inputs",
@@ -304,6 +302,7 @@ def test_what_is_not_supported_yet(name):
     ("contrib.learn.datasets", "numpy.loadtxt"),
     ("contrib.tpu.shard", "TPUs are left out"), 
     ("keras.applications.NASNetLarge", "the other networks"),
+    ("keras.optimizers.schedules", "tf.train.AdamOptimizer"),
     ("contrib.cudnn_rnn.CudnnLSTM", "tf.nn.dynamic_rnn"),
     ("keras.layers.CuDNNLSTM", "tf.keras.layers.LSTM"),
     ("keras.callbacks.RemoteMonitor", "tf.train.SessionRunHook"),

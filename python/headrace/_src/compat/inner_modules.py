@@ -241,12 +241,6 @@ NAMES = {
         "layers.attention": """
             BaseDenseAttention _lower_triangular_mask _merge_masks""",
     },
-    "python.keras.optimizer_v2.learning_rate_schedule": {
-        "keras.schedules": """
-            CosineDecay CosineDecayRestarts ExponentialDecay InverseTimeDecay
-            LearningRateSchedule LinearCosineDecay NoisyLinearCosineDecay
-            PiecewiseConstantDecay PolynomialDecay deserialize serialize""",
-    },
     "python.keras.testing_utils": {
         "compat.keras_test_case": """
             disable_v2_dtype_behavior enable_v2_dtype_behavior

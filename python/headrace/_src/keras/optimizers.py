@@ -6,7 +6,6 @@ from headrace._src.framework import dtypes
 from headrace._src.framework.graph import control_dependencies, name_scope
 from headrace._src.framework.indexed_slices import IndexedSlices
 from headrace._src.framework.tensor import convert_to_tensor
-from headrace._src.keras import schedules
 from headrace._src.layers import backend, initializers
 from headrace._src.layers.named import get_custom_objects
 from headrace._src.ops import array_ops as _array
@@ -51,8 +50,6 @@ class Optimizer:
     def _hyper(self, name):
         """The variable of a hyperparameter, or the function that gives it."""
         value = self._values[name]
-        if isinstance(value, schedules.LearningRateSchedule):
-            return value
         if callable(value) and not hasattr(value, "dtype"):
             return value()
         if hasattr(value, "dtype") and hasattr(value, "get_shape"):
@@ -89,12 +86,7 @@ class Optimizer:
         return _math.cast(convert_to_tensor(self._hyper(name)), dtype)
 
     def _rate(self, dtype):
-        rate = self._values["learning_rate"]
-        if isinstance(rate, schedules.LearningRateSchedule):
-            rate = _math.cast(rate(_math.cast(
-                convert_to_tensor(self.iterations), dtype)), dtype)
-        else:
-            rate = self._scalar("learning_rate", dtype)
+        rate = self._scalar("learning_rate", dtype)
         if self._initial_decay:
             steps = _math.cast(convert_to_tensor(self.iterations), dtype)
             rate = rate / (1. + self._scalar("decay", dtype) * steps)
@@ -260,18 +252,11 @@ class Optimizer:
         for name, value in self._values.items():
             if name in self._variables:
                 value = float(backend.get_value(self._variables[name]))
-            elif isinstance(value, schedules.LearningRateSchedule):
-                value = schedules.serialize(value)
-            elif callable(value) and not hasattr(value, "dtype"):
-                value = value()
             config[name] = value
         return config
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
-        if isinstance(config.get("learning_rate"), dict):
-            config = {**config, "learning_rate": schedules.deserialize(
-                config["learning_rate"], custom_objects)}
         return cls(**config)
 
 
@@ -485,11 +470,6 @@ class Nadam(_Moments):
             ("momentum_cache", self._product)]
 
     def _rate(self, dtype):
-        if isinstance(self._values["learning_rate"],
-                      schedules.LearningRateSchedule):
-            raise ValueError(
-                "The Nadam optimizer does not support tf.keras.optimizers."
-                "LearningRateSchedules as the learning rate.")
         return self._scalar("learning_rate", dtype)
 
     def _make_slots(self, variables):
