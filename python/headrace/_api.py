@@ -1087,9 +1087,6 @@ NAMES = {
     },
     "keras.layers": {
         "feature_column.feature_layers": "DenseFeatures",
-        "layers.attention": "AdditiveAttention Attention",
-        "layers.local": "LocallyConnected1D LocallyConnected2D",
-        "layers.named": "deserialize=deserialize_layer serialize=serialize_layer",
         "layers.convolution": """
             Conv1D Conv2D Conv2DTranspose Conv3D Conv3DTranspose
             Convolution1D=Conv1D Convolution2D=Conv2D

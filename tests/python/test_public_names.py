@@ -97,7 +97,6 @@ INTERNAL = {
     "training.object_checkpoints": "SecondCheckpoint",
     "layers.backend": "as_sparse choose fix_learning_phase fixed_learning_phase graph_inputs set_manual_initialization graph_state is_keras_tensor is_placeholder known rounded unique_name",
     "layers.core": "data_format_of merged_mask",
-    "layers.attention": "BaseDenseAttention",
     "layers.engine": "Node as_list snake_case",
     "layers.input_spec": "check_inputs",
     "layers.kernel_layer": "KernelLayer",

@@ -237,10 +237,6 @@ NAMES = {
         "compat.keras_test_case": """
             TestCase run_all_keras_modes run_with_all_model_types""",
     },
-    "python.keras.layers.dense_attention": {
-        "layers.attention": """
-            BaseDenseAttention _lower_triangular_mask _merge_masks""",
-    },
     "python.keras.testing_utils": {
         "compat.keras_test_case": """
             disable_v2_dtype_behavior enable_v2_dtype_behavior

@@ -88,18 +88,6 @@ def layer_of(config, custom_objects=None):
                                     "layer")
 
 
-def serialize_layer(layer):
-    """{"class_name", "config"} of a layer, of whatever shapes and dtype."""
-    return {"class_name": type(layer).__name__, "config": layer.get_config()}
-
-
-def deserialize_layer(config, custom_objects=None):
-    """The layer that serialize_layer described, for the same shapes and dtype.
-    `custom_objects`: classes of the program by name. ValueError for an unknown
-    class."""
-    return layer_of(config, custom_objects)
-
-
 def serialize_keras_object(instance):
     """The dict, or for a function the name, of which deserialize_keras_object
     makes an equal object. ValueError for what has neither."""
