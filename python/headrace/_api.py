@@ -410,6 +410,10 @@ NAMES = {
             assign_from_checkpoint assign_from_checkpoint_fn
             assign_from_values assign_from_values_fn get_variable_full_name
             init_from_checkpoint list_variables load_checkpoint load_variable""",
+        "contrib.shape_checks": """
+            assert_or_get_global_step assert_scalar_int get_placeholders
+            reduce_sum_n remove_squeezable_dimensions with_same_shape
+            with_shape""",
         "contrib.variables": """
             add_model_variable filter_variables get_local_variables
             get_model_variables get_trainable_variables get_unique_variable
@@ -508,6 +512,15 @@ NAMES = {
     },
     "contrib.losses": _LOSSES,
     "contrib.metrics": _METRICS,
+    "contrib.nn": {
+        "contrib.further_activations": """
+            alpha_dropout deprecated_flipped_sigmoid_cross_entropy_with_logits
+            deprecated_flipped_softmax_cross_entropy_with_logits
+            deprecated_flipped_sparse_softmax_cross_entropy_with_logits
+            scaled_softplus""",
+        "nn.spatial": "conv1d_transpose",
+        "raw_ops": "nth_element",
+    },
     "contrib.opt": {
         "training.contrib_optimizers": """
             AdaMaxOptimizer AdamWOptimizer AddSignOptimizer
@@ -543,6 +556,7 @@ NAMES = {
     },
     "contrib.rnn": {
         "contrib.attention_cell": "AttentionCellWrapper",
+        "contrib.fused_cells": "FusedRNNCellAdaptor TimeReversedFusedRNN",
         "contrib.block_cells": """
             FusedRNNCell GRUBlockCell GRUBlockCellV2 LSTMBlockCell
             LSTMBlockFusedCell LSTMBlockWrapper""",

@@ -4,6 +4,8 @@ import pytest
 
 import headrace as tf
 from headrace._src.compat import distribution_tools as tools
+from headrace._src.compat.distribution_limits import cross_entropy
+from headrace._src.distributions import distribution
 
 
 @pytest.fixture
@@ -97,3 +99,86 @@ def test_checks_in_the_run(session):
 def test_refusals(make, error, message):
     with pytest.raises(error, match=message):
         make()
+
+
+FAILING = [
+    (lambda: tools.embed_check_nonnegative_integer_form([1., -2.]),
+     "must be non-negative"),
+    (lambda: tools.embed_check_nonnegative_integer_form([1., 2.5]),
+     "cannot contain fractional"),
+    (lambda: tools.embed_check_integer_casting_closed([1., 2.5], tf.int32),
+     "int32-equivalent"),
+    (lambda: tools.embed_check_integer_casting_closed([1, 4097], tf.float16),
+     "cannot exceed 2048"),
+    (lambda: tools.embed_check_integer_casting_closed(
+        [1, -1], tf.uint8, assert_nonnegative=False), "smaller than 0"),
+]
+
+
+@pytest.mark.parametrize("make, message", FAILING)
+def test_checks_that_fail_in_the_run(make, message):
+    with tf.Graph().as_default(), tf.Session() as session:
+        with pytest.raises((tf.errors.InvalidArgumentError), match=message):
+            session.run(make())
+
+
+@pytest.mark.parametrize("make, error, message", [
+    (lambda: tools.embed_check_categorical_event_shape(tf.zeros([3, 1])),
+     ValueError, "at least 2 events"),
+    (lambda: tools.embed_check_categorical_event_shape(tf.zeros([])),
+     ValueError, "at least 1 dimension"),
+    (lambda: tools.embed_check_categorical_event_shape(
+        tf.zeros([2049], tf.float16)), ValueError, "exceeds `dtype` precision"),
+    (lambda: tools.embed_check_categorical_event_shape([1, 2]), TypeError,
+     "unrecognized dtype"),
+    (lambda: tools.embed_check_integer_casting_closed([1.], tf.float16),
+     TypeError, "must be integer-type"),
+    (lambda: tools.pad([1.], 0), ValueError, "At least one"),
+    (lambda: tools.pad([1.], 0, front=True, count=1.), TypeError, "int"),
+    (lambda: tools.process_quadrature_grid_and_probs(
+        [[1.], [2., 3.]], tf.float32, True), ValueError, "same-length"),
+    (lambda: tools.AppendDocstring("", {"a b": ""}), ValueError, "whitespace")])
+def test_checks_of_parameters(make, error, message):
+    with tf.Graph().as_default(), pytest.raises(error, match=message):
+        make()
+
+
+def test_pad_and_quadrature(session):
+    assert list(session.run(tools.pad([1, 2], 0, True, True, 7, 2))) == [
+        7, 7, 1, 2, 7, 7]
+    assert tools.pad(tf.placeholder(tf.float32, [2, 3]), -1,
+                     front=True).shape == (2, 4)
+    grid, probs = session.run(tools.process_quadrature_grid_and_probs(
+        [[1., 2.], [3., 5.]], tf.float32, True))
+    np.testing.assert_allclose(probs, [.375, .625])
+    grid, probs = session.run(tools.process_quadrature_grid_and_probs(
+        None, tf.float64, True))
+    assert len(grid) == 8 and abs(sum(probs) - 1) < 1e-12
+
+
+def test_arguments_of_the_calling_function():
+    def function(a, b, *rest, c=1, **others):
+        return tools.parent_frame_arguments()
+    assert function(1, 2, 3, c=4, d=5) == {
+        "a": 1, "b": 2, "c": 4, "d": 5}
+
+
+def test_divergence_of_the_nearest_classes(session):
+    class Nearer(tf.distributions.Normal):
+        pass
+
+    @tf.distributions.RegisterKL(Nearer, Nearer)
+    def of_nearer(a, b, name=None):
+        return tf.constant([float("nan")])
+    near = Nearer(0., 1.)
+    assert distribution.registered_divergence(Nearer, Nearer) is of_nearer
+    assert distribution.registered_divergence(
+        Nearer, tf.distributions.Normal) is not of_nearer
+    kl = tf.distributions.kl_divergence
+    assert np.isnan(session.run(kl(near, near)))
+    with pytest.raises(tf.errors.InvalidArgumentError,
+                       match="KL calculation between Normal.* returned NaN"):
+        session.run(kl(near, near, allow_nan_stats=False))
+    normal = tf.distributions.Normal(0., 1.)
+    np.testing.assert_allclose(*session.run([
+        cross_entropy(normal, normal), normal.entropy()]))

@@ -10,6 +10,10 @@ import sys
 import numpy as np
 import pytest
 
+import headrace as tf
+from headrace._src.compat import calls
+from headrace._src.functions.defun import Defun
+
 VALUES = [line.split("\t") for line in (
     pathlib.Path(__file__).parent / "inner_values.tsv").read_text().splitlines()]
 
@@ -297,3 +301,36 @@ def test_a_value_is_that_of_tensorflow(results, expression, value):
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_what_a_program_prints(results, name):
     assert results[name] == PROGRAMS[name][1]
+
+
+def defun(types, function):
+    return Defun(*types)(function)
+
+
+def test_what_loops_refuse_and_a_call_on_a_device():
+    two = [tf.float32] * 2
+    with tf.Graph().as_default(), tf.Session() as session:
+        cond = defun(two, lambda n, x: n > 0)
+        body = defun(two, lambda n, x: (n - 1, x + n))
+        pair = defun(two, lambda n, x: (n > 0, x))
+        three = defun(two, lambda n, x: (n, x, x))
+        step = defun([tf.int32, tf.float32], lambda i, x: (x, x))
+        for make, message in (
+                (lambda: calls.While([5., 0.], pair, body), "got 2 tensors"),
+                (lambda: calls.While([5., 0.], cond, three),
+                 "While loop body returned 3 arguments. Expected: 2"),
+                (lambda: calls.For(0, 9, 1, [0.], step),
+                 "For loop body returned 2 arguments. Expected: 1")):
+            with pytest.raises(tf.errors.InvalidArgumentError, match=message):
+                make()
+        product = defun([tf.int32] * 2, tf.multiply)
+        assert session.run(calls.remote_call(
+            "/cpu:0", [tf.constant(2), tf.constant(3)], [tf.int32],
+            product)) == [6]
+
+
+@pytest.mark.parametrize("elems, message", [
+    (1., "^elems must be a 1"), ([1., 2.], "^elements in elems must be")])
+def test_elements_that_are_scalars(elems, message):
+    with tf.Graph().as_default(), pytest.raises(ValueError, match=message):
+        tf.map_fn(lambda x: x, elems)

@@ -5,6 +5,8 @@ import numpy as np
 import pytest
 
 import headrace as tf
+from headrace._src.compat import operator_algebra as algebra
+from headrace._src.compat import operator_utils as utils
 
 linalg = tf.linalg
 M = np.array([[[2., 1.], [3., 4.]], [[1., 5.], [-2., 3.]]], np.float32)
@@ -508,3 +510,54 @@ def test_the_test_case_of_operators():
         assert np.all(np.linalg.eigvalsh(m) > 0)
         near = sess.run(cases.random_normal_correlated_columns([4, 2]))
         np.testing.assert_allclose(near[:, 0], near[:, 1], atol=1e-2)
+
+
+class OfAProgram(linalg.LinearOperator):
+
+    def _shape(self):
+        return tf.TensorShape([1, 1])
+
+    def _shape_tensor(self):
+        return tf.constant([1, 1])
+
+    def _matmul(self, x, adjoint=False, adjoint_arg=False):
+        return x
+
+
+def test_functions_are_registered_for_classes():
+    class Derived(OfAProgram):
+        pass
+    algebra.RegisterAdjoint(OfAProgram)(lambda a: "adjoint")
+    algebra.RegisterCholesky(OfAProgram)(lambda a: "cholesky")
+    algebra.RegisterInverse(OfAProgram)(lambda a: "inverse")
+    algebra.RegisterMatmul(OfAProgram, OfAProgram)(lambda a, b: "product")
+    algebra.RegisterSolve(OfAProgram, OfAProgram)(lambda a, b: "solution")
+    op = Derived(None, is_non_singular=True)
+    assert op.adjoint() == "adjoint" and op.inverse() == "inverse"
+    assert Derived(None, is_positive_definite=True,
+                   is_self_adjoint=True).cholesky() == "cholesky"
+    assert op.matmul(op) == "product" and op.solve(op) == "solution"
+    assert linalg.LinearOperatorIdentity(2).adjoint().to_dense().shape == (2, 2)
+    with pytest.raises(ValueError, match="has already been registered"):
+        algebra.RegisterSolve(OfAProgram, OfAProgram)(max)
+    with pytest.raises(TypeError, match="must be callable"):
+        algebra.RegisterAdjoint(Derived)("no function")
+
+
+def test_parts_of_operators():
+    x = np.arange(24.).reshape(2, 3, 4)
+    with tf.Graph().as_default(), tf.Session() as session:
+        columns, back, left, right = session.run([
+            utils.vec(x), utils.unvec_by(utils.vec(x), 4),
+            utils.rotate_last_dim(x), utils.rotate_last_dim(x, True)])
+        np.testing.assert_array_equal(
+            columns, x.transpose(0, 2, 1).reshape(2, 12))
+        np.testing.assert_array_equal(back, x)
+        assert left.shape == (3, 4, 2) and right.shape == (4, 2, 3)
+        assert utils.to_complex(tf.constant(1., tf.float64)).dtype == (
+            tf.complex128)
+        hint = utils.use_operator_or_provided_hint_unless_contradicting
+        op = linalg.LinearOperatorDiag([1.], is_positive_definite=True)
+        assert hint(op, "is_positive_definite", None, "") is True
+        with pytest.raises(ValueError, match="they differ"):
+            hint(op, "is_positive_definite", False, "they differ")

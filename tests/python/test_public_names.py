@@ -41,6 +41,7 @@ INTERNAL_MODULES = """
     framework.default_session framework.dispatch framework.newer_attrs functions.func_graph
     functions.function_def keras.cudnn_weights keras.hdf5_files keras.training
     keras.weights_files layers.function_code layers.named layers.windows losses.weights
+    math.operator_functions
     platform.durable ragged.broadcasting ragged.ragged_dispatch
     ragged.ragged_indexing slim.inception slim.plain_nets slim.resnets
     training.object_graph training.saver_nodes training.slots
@@ -53,6 +54,8 @@ INTERNAL = {
     "autograph.function": "Concrete Function",
     "autograph.api": "ConversionError feature_names tf_convert",
     "distributions.bijectors": "parameter",
+    "distributions.distribution": "registered_divergence",
+    "flow.critical_sections": "Execution",
     "distributions.distributions": "NormalVectors",
     "math.linear_operator": """adjoint_of all_true common_batch product
         shape_of static_or_dynamic to_common_batch""",
@@ -104,7 +107,8 @@ INTERNAL = {
     "layers.recurrent": "OfOneCell",
     "layers.backend": "as_sparse choose fix_learning_phase fixed_learning_phase graph_inputs set_manual_initialization graph_state is_keras_tensor is_placeholder known rounded unique_name",
     "layers.core": "data_format_of merged_mask",
-    "layers.engine": "as_list snake_case",
+    "layers.attention": "BaseDenseAttention",
+    "layers.engine": "Node as_list snake_case",
     "layers.input_spec": "check_inputs",
     "layers.kernel_layer": "KernelLayer",
     "metrics.counts": "at_thresholds",

@@ -33,7 +33,8 @@ def operators():
     ("IS", ["LinearOperatorScaledIdentity"]), ("ID", ["LinearOperatorDiag"]),
     ("SDD", ["LinearOperatorDiag"]), ("IT", ["LinearOperatorLowerTriangular"]),
     ("TF", ["LinearOperatorFullMatrix"]), ("ISDTF", ["LinearOperatorFullMatrix"]),
-    ("DBD", ["LinearOperatorDiag", "LinearOperatorBlockDiag"])])
+    # TensorFlow raises TypeError for other kinds.
+    ("DBD", ["LinearOperatorFullMatrix"])])
 def test_sums_of_linear_operators(kinds, types):
     given = [operators()[k] for k in kinds]
     found = operator_sums.add_operators(given)
@@ -51,14 +52,32 @@ def test_what_is_known_of_sums():
     assert found.is_non_singular and found.is_self_adjoint
 
 
+def test_sums_by_chosen_adders():
+    ops = operators()
+    tiers = [[operator_sums.AddAndReturnScaledIdentity()],
+             [operator_sums.AddAndReturnTriL()]]
+    found = operator_sums.add_operators(
+        [ops["I"], ops["S"], ops["T"], ops["F"]], addition_tiers=tiers)
+    assert sorted(type(op).__name__ for op in found) == [
+        "LinearOperatorFullMatrix", "LinearOperatorLowerTriangular"]
+    adder = operator_sums.AddAndReturnDiag()
+    assert adder.can_add(ops["I"], ops["D"])
+    assert not adder.can_add(ops["I"], ops["T"])
+    made = adder.add(ops["I"], ops["D"], None, operator_sums.Hints(
+        is_positive_definite=True, is_non_singular=True))
+    assert made.is_positive_definite and made.name == "Add/%s__%s/" % (
+        ops["I"].name, ops["D"].name)
+
+
 @pytest.mark.parametrize("make, error, text", [
     (lambda: operator_sums.add_operators([]), ValueError, "at least one"),
     (lambda: operator_sums.add_operators([
         L.LinearOperatorIdentity(2), L.LinearOperatorIdentity(3)]), ValueError,
-     "same range and domain"),
-    (lambda: operator_sums.add_operators([L.LinearOperatorIdentity(2)],
-                                         addition_tiers=[[]]),
-     NotImplementedError, "addition_tiers"),
+     "same domain dimension"),
+    (lambda: operator_sums.add_operators(L.LinearOperatorIdentity(2)), TypeError,
+     "to be iterable"),
+    (lambda: operator_sums.add_operators([L.LinearOperatorIdentity(2), 1]),
+     TypeError, "only LinearOperator instances"),
     (lambda: utils.broadcast_matrix_batch_dims(tf.ones([2, 2])), TypeError,
      "must be an iterable"),
     (lambda: utils.convert_nonref_to_tensor(tf.Variable(1.), tf.int32), TypeError,

@@ -169,6 +169,47 @@ def test_critical_section_of_a_function_that_returns_nothing(session):
     assert session.run(done) is None
 
 
+def test_a_critical_section_is_entered_once(session):
+    section = tf.CriticalSection(shared_name="cs")
+    same = tf.CriticalSection(shared_name="cs")
+    for other in (section, same):
+        with pytest.raises(ValueError, match="attempts to directly access"):
+            section.execute(lambda: other.execute(lambda: tf.constant(1.)))
+
+
+def test_resources_of_critical_sections(session):
+    first, second = tf.CriticalSection(), tf.CriticalSection()
+    v = tf.Variable(0., use_resource=True)
+    lock = first.execute(lambda: v + 1, name="mine").op.control_inputs[0]
+    assert lock.type == "ConsumeMutexLock"
+    first.execute(lambda: v - 1)
+    for exclusive in (True, False):
+        with pytest.raises(ValueError, match="exclusive resource access"):
+            second.execute(lambda: v + 1, exclusive)
+    other = tf.Variable(0., use_resource=True)
+    first.execute(lambda: other + 1, False)
+    second.execute(lambda: other + 1, exclusive_resource_access=False)
+    with pytest.raises(ValueError, match="exclusive resource access"):
+        second.execute(lambda: other + 1)
+    assert tf.get_collection("critical_sections") == [first, second]
+    made = tf.get_collection("critical_section_executions")
+    assert made[0].op.type == "MutexLock"
+    assert made[0].op.name.startswith("mine/")
+    assert made[0].resources == [v.handle] and made[0].handle is first._handle
+
+
+def test_a_lock_waits_for_what_its_function_takes(session):
+    section = tf.CriticalSection()
+    taken = section.execute(lambda: tf.identity(1.))
+    copy = tf.identity(taken)
+    again = section.execute(lambda: copy + 1.)
+    _, last = tf.while_loop(
+        lambda i, _: i < 50,
+        lambda i, j: (i + 1, section.execute(lambda: j + 1)), [0, 0],
+        parallel_iterations=25)
+    assert session.run([again, last]) == [2., 50]
+
+
 def test_all_uninitialized_variables_are_named(session):
     a = tf.Variable(1., name="a", use_resource=False)
     b = tf.Variable(1., name="b", use_resource=True)

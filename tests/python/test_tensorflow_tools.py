@@ -187,3 +187,56 @@ def test_they_are_run_as_modules(model):
          "tensorflow.python.tools.inspect_checkpoint", "--file_name", "ck"],
         stdout=subprocess.PIPE, text=True, timeout=60)
     assert done.returncode == 0 and done.stdout.startswith("v (DT_FLOAT) []\n")
+
+
+def test_graphs_of_messages_and_files(tmp_path):
+    import argparse
+    from headrace._src.compat import checkpoints
+    graph_file, out_file = str(tmp_path / "in.pbtxt"), str(tmp_path / "out.pb")
+    with tf.Session(graph=tf.Graph()) as session:
+        x = tf.placeholder(tf.float32, [2], name="x")
+        v = tf.Variable([2., 3.], name="v")
+        tf.multiply(x * 1., v, name="y")
+        session.run(tf.global_variables_initializer())
+        saver = tf.train.Saver()
+        prefix = saver.save(session, str(tmp_path / "model"))
+        graph_def = session.graph.as_graph_def()
+    frozen = checkpoints.freeze_graph_with_def_protos(
+        graph_def, saver.as_saver_def(), prefix, "y", "", "", "", False, "")
+    assert {n.op for n in frozen.node} <= {
+        "Const", "Placeholder", "Mul", "Identity"}
+    (tmp_path / "in.pbtxt").write_text(str(frozen))
+    assert checkpoints.strip_unused_from_files(
+        graph_file, False, out_file, True, "x", "y", 1) is None
+    stripped = tf.GraphDef.FromString((tmp_path / "out.pb").read_bytes())
+    assert "y" in [n.name for n in stripped.node]
+    for given, outputs in (("nowhere", "y"), (graph_file, "")):
+        assert checkpoints.strip_unused_from_files(
+            given, False, out_file, True, "x", outputs, 1) == -1
+    for text, message in (("a", "not in the form"), ("a=1", "not a valid"),
+                          ("nanstr=x", None)):
+        before = np.get_printoptions()["nanstr"]
+        if message is None:
+            checkpoints.parse_numpy_printoption(text)
+            assert np.get_printoptions()["nanstr"] == "x"
+            np.set_printoptions(nanstr=before)
+            continue
+        with pytest.raises(argparse.ArgumentTypeError, match=message):
+            checkpoints.parse_numpy_printoption(text)
+
+
+def test_the_message_of_a_saved_model(tmp_path):
+    from headrace._src.compat import checkpoints
+    with pytest.raises(OSError, match="does not exist at"):
+        checkpoints.read_saved_model(str(tmp_path))
+    with tf.Session(graph=tf.Graph()) as session:
+        builder = tf.saved_model.Builder(str(tmp_path / "m"))
+        tf.constant(1., name="c")
+        builder.add_meta_graph_and_variables(session, ["a", "b"])
+        builder.save()
+    path = str(tmp_path / "m")
+    assert checkpoints.get_saved_model_tag_sets(path) == [["a", "b"]]
+    found = checkpoints.get_meta_graph_def(path, "b,a")
+    assert found.graph_def.node[0].name == "c"
+    with pytest.raises(RuntimeError, match="tag-set a could not be found"):
+        checkpoints.get_meta_graph_def(path, "a")

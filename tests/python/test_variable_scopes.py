@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 
 import headrace as tf
+from headrace._src.compat import templates
 
 in_two = tf.fixed_size_partitioner(2)
 
@@ -382,3 +383,34 @@ def test_a_regularizer_that_is_empty_is_none():
     with tf.variable_scope("s", regularizer=tf.nn.l2_loss):
         tf.get_variable("b", [2], regularizer={})
     assert not tf.losses.get_regularization_losses()
+
+
+def test_templates_of_functions_that_are_kept_apart():
+    with tf.Graph().as_default():
+        for _ in range(2):
+            template = templates.make_template_internal(
+                "s", lambda: tf.get_variable("x", [1]),
+                create_graph_function_=True)
+            template()
+            template()
+        assert [v.name for v in tf.global_variables()] == ["s/x:0", "s_1/x:0"]
+    skip = templates.skip_common_stack_elements
+    assert skip([1, 2, 3], [1, 2, 4]) == [3]
+    assert skip([1, 2], [1, 2]) == [2] and skip([], []) == []
+
+
+def test_defun_adds_the_nodes_of_a_function():
+    with tf.Graph().as_default(), tf.Session() as session:
+        @templates.defun(input_signature=[tf.TensorSpec([None])])
+        def square(x):
+            return x * x
+
+        @templates.defun_with_attributes(attributes={"api_implements": "f"})
+        def twice(x, y=2):
+            return x * y
+        assert session.run(twice(square([1., 3.]))).tolist() == [2., 18.]
+        with pytest.raises(ValueError, match="input_signature"):
+            square(tf.constant(1))
+        assert list(tf.get_default_graph()._functions) == []
+        tf.data.Dataset.range(2).map(lambda x: x)
+        assert len(tf.get_default_graph()._functions) == 1

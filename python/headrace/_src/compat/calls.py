@@ -1,11 +1,10 @@
 """tensorflow.python.ops.functional_ops: ops that call functions of the graph,
 each a Defun."""
 from headrace import raw_ops as _raw
+from headrace._src.framework import errors
 from headrace._src.framework import graph as _graph
 from headrace._src.framework.tensor import convert_to_tensor
 from headrace._src.functions.defun import Defun
-
-remote_call = _raw.RemoteCall
 
 
 def _names(*functions):
@@ -13,6 +12,11 @@ def _names(*functions):
     for function in functions:
         function.add_to_graph(_graph.get_default_graph())
     return [function.name for function in functions]
+
+
+def remote_call(target, args, Tout, f, name=None):
+    """What a function of `args` gives on the device `target`, as a list."""
+    return _raw.RemoteCall(target, args, Tout=Tout, f=_names(f)[0], name=name)
 
 
 def _result_types(function):
@@ -54,10 +58,18 @@ def _with_captures(body, before):
     return wrapped
 
 
+def _check_results(loop, body, wanted):
+    if len(_result_types(body)) != wanted:
+        raise errors.InvalidArgumentError(
+            None, None, "%s loop body returned %d arguments. Expected: %d"
+            % (loop, len(_result_types(body)), wanted))
+
+
 def While(input_, cond, body, name=None, hostmem=None):
     """The last values of `input_`, which `body` changes while `cond` of them
     is true. `hostmem` is taken and changes nothing. ValueError if `cond` captures
-    tensors, or takes other types than `body`."""
+    tensors, or takes other types than `body`; InvalidArgumentError if one of
+    them has more or fewer results than it should."""
     if cond.captured_inputs:
         raise ValueError("While op 'cond' argument must be a function "
                          "without implicitly captured inputs.")
@@ -65,6 +77,11 @@ def While(input_, cond, body, name=None, hostmem=None):
     if cond.declared_input_types != types:
         raise ValueError("While op 'cond' and 'body' signatures do not match. "
                          "%r vs %r" % (cond.declared_input_types, types))
+    if len(_result_types(cond)) != 1:
+        raise errors.InvalidArgumentError(
+            None, None, "Expected a single scalar return value from WhileOp "
+            "cond, got %d tensors." % len(_result_types(cond)))
+    _check_results("While", body, len(types))
     captured = list(body.captured_inputs)
     if captured:
         test, body = cond, _with_captures(body, 0)
@@ -86,6 +103,7 @@ def For(start, limit, delta, inputs, body, name=None, hostmem=None,
     inputs = [convert_to_tensor(x) for x in inputs]
     if rewrite_with_while:
         return _for_by_while(start, limit, delta, inputs, body, name)
+    _check_results("For", body, len(inputs))
     captured = list(body.captured_inputs)
     if captured:
         body = _with_captures(body, 1)

@@ -1,4 +1,6 @@
 """tensorflow.python.tools: freeze_graph and inspect_checkpoint as functions."""
+import argparse
+import os
 import re
 
 import numpy as np
@@ -9,7 +11,7 @@ from headrace._src.framework.graph_rewrites import (
     convert_variables_to_constants, extract_sub_graph, remove_training_nodes)
 from headrace._src.framework.messages import GraphDef, SaverDef, from_text
 from headrace._src.platform.file_io import GFile
-from headrace._src.saved_model.loader import load as _load_saved_model
+from headrace._src.saved_model import loader as _saved_models
 from headrace._src.session.session import Session
 from headrace._src.training import checkpoint_management as _management
 from headrace._src.training.checkpoint_reader import CheckpointReader
@@ -27,6 +29,17 @@ def read_graph(path, binary):
         data = file.read()
     return (GraphDef.FromString(data) if binary
             else from_text(data.decode(), GraphDef()))
+
+
+def _outputs_to_freeze(names, saved_model_dir, checkpoint):
+    """The names as a list. ValueError without any, and without values."""
+    outputs = _names(names)
+    if not outputs:
+        raise ValueError("You need to supply the name of a node to "
+                         "--output_node_names.")
+    if not saved_model_dir and not _management.checkpoint_exists(checkpoint):
+        raise ValueError("Input checkpoint '%s' doesn't exist!" % checkpoint)
+    return outputs
 
 
 def freeze_graph(input_graph, input_saver, input_binary, input_checkpoint,
@@ -60,32 +73,51 @@ def freeze_graph(input_graph, input_saver, input_binary, input_checkpoint,
     Raises:
       ValueError: no output nodes, or a checkpoint that is not there.
       OSError: no SavedModel."""
-    outputs = _names(output_node_names)
-    if not outputs:
-        raise ValueError("You need to supply the name of a node to "
-                         "--output_node_names.")
-    if not input_saved_model_dir and not _management.checkpoint_exists(
-            input_checkpoint):
-        raise ValueError("Input checkpoint '%s' doesn't exist!"
-                         % input_checkpoint)
+    _outputs_to_freeze(output_node_names, input_saved_model_dir,
+                       input_checkpoint)
+    graph_def = saver_def = None
+    if not input_saved_model_dir and not input_meta_graph:
+        graph_def = read_graph(input_graph, input_binary)
+    if input_saver:
+        saver_def = _read_saver(input_saver, input_binary)
+    return freeze_graph_with_def_protos(
+        graph_def, saver_def, input_checkpoint, output_node_names,
+        restore_op_name, filename_tensor_name, output_graph, clear_devices,
+        initializer_nodes, variable_names_whitelist, variable_names_blacklist,
+        input_meta_graph, input_saved_model_dir, saved_model_tags,
+        checkpoint_version)
+
+
+def freeze_graph_with_def_protos(
+        input_graph_def, input_saver_def, input_checkpoint, output_node_names,
+        restore_op_name, filename_tensor_name, output_graph, clear_devices,
+        initializer_nodes, variable_names_whitelist="",
+        variable_names_blacklist="", input_meta_graph_def=None,
+        input_saved_model_dir=None, saved_model_tags=None,
+        checkpoint_version=2):
+    """freeze_graph of messages: a GraphDef or a MetaGraphDef, and a SaverDef or
+    None. `saved_model_tags`: "a,b" or a list."""
+    outputs = _outputs_to_freeze(output_node_names, input_saved_model_dir,
+                                 input_checkpoint)
     with _graph.Graph().as_default() as graph, Session(graph=graph) as session:
         if input_saved_model_dir:
-            _load_saved_model(session, _names(saved_model_tags),
-                              input_saved_model_dir, clear_devices=clear_devices)
-        elif input_meta_graph:
-            import_meta_graph(input_meta_graph, clear_devices=clear_devices)
+            tags = (_names(saved_model_tags)
+                    if isinstance(saved_model_tags, str) else saved_model_tags)
+            _saved_models.load(session, tags, input_saved_model_dir,
+                               clear_devices=clear_devices)
+        elif input_meta_graph_def:
+            import_meta_graph(input_meta_graph_def,
+                              clear_devices=clear_devices)
         else:
-            graph_def = read_graph(input_graph, input_binary)
             if clear_devices:
-                for node in graph_def.node:
+                for node in input_graph_def.node:
                     node.device = ""
-            _importer.import_graph_def(graph_def, name="")
+            _importer.import_graph_def(input_graph_def, name="")
         nodes = {op.name for op in graph.get_operations()}
         if input_saved_model_dir:
             pass  # its variables have values
-        elif input_saver:
-            Saver(saver_def=_read_saver(input_saver, input_binary)).restore(
-                session, input_checkpoint)
+        elif input_saver_def:
+            Saver(saver_def=input_saver_def).restore(session, input_checkpoint)
         elif restore_op_name in nodes:
             session.run(restore_op_name,
                         {filename_tensor_name: input_checkpoint})
@@ -146,6 +178,74 @@ def strip_unused(input_graph_def, input_node_names, output_node_names,
         if "shape" in node.attr:
             new.attr["shape"].CopyFrom(node.attr["shape"])
     return extract_sub_graph(stripped, list(output_node_names))
+
+
+def strip_unused_from_files(input_graph, input_binary, output_graph,
+                            output_binary, input_node_names, output_node_names,
+                            placeholder_type_enum):
+    """strip_unused of the GraphDef in one file, written to another; both binary
+    or text. Names are "a,b". Returns -1, after a message, without the file or
+    the names of outputs."""
+    if not os.path.exists(input_graph):
+        print("Input graph file '%s' does not exist!" % input_graph)
+        return -1
+    if not output_node_names:
+        print("You need to supply the name of a node to --output_node_names.")
+        return -1
+    stripped = strip_unused(
+        read_graph(input_graph, input_binary), input_node_names.split(","),
+        output_node_names.split(","), placeholder_type_enum)
+    with GFile(output_graph, "wb") as file:
+        file.write(stripped.SerializeToString() if output_binary
+                   else str(stripped).encode())
+    print("%d ops in the final graph." % len(stripped.node))
+    return None
+
+
+def read_saved_model(saved_model_dir):
+    """The SavedModel message of a folder. OSError without one."""
+    if not _saved_models.contains_saved_model(saved_model_dir):
+        raise OSError("SavedModel file does not exist at: %s"
+                      % saved_model_dir)
+    return _saved_models.parse_saved_model(saved_model_dir)
+
+
+def get_saved_model_tag_sets(saved_model_dir):
+    """The tags of each graph of a SavedModel, a list of lists."""
+    return [list(meta_graph.meta_info_def.tags)
+            for meta_graph in read_saved_model(saved_model_dir).meta_graphs]
+
+
+def get_meta_graph_def(saved_model_dir, tag_set):
+    """The MetaGraphDef with the tags "a,b". RuntimeError without one."""
+    for meta_graph in read_saved_model(saved_model_dir).meta_graphs:
+        if set(meta_graph.meta_info_def.tags) == set(tag_set.split(",")):
+            return meta_graph
+    raise RuntimeError("MetaGraphDef associated with tag-set %s could not be "
+                       "found in SavedModel" % tag_set)
+
+
+def parse_numpy_printoption(kv_str):
+    """Sets the option of numpy.set_printoptions that "name=value" says.
+    argparse.ArgumentTypeError for others."""
+    name, equals, text = kv_str.partition("=")
+    if not equals or not name:
+        raise argparse.ArgumentTypeError("'%s' is not in the form k=v."
+                                         % kv_str)
+    known = np.get_printoptions()
+    if name not in known:
+        raise argparse.ArgumentTypeError("'%s' is not a valid printoption."
+                                         % name)
+    kind = type(known[name])
+    if known[name] is None:
+        raise argparse.ArgumentTypeError(
+            "Setting '%s' from the command line is not supported." % name)
+    try:
+        value = (text.lower() in ("true", "t", "1") if kind is bool
+                 else kind(text))
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    np.set_printoptions(**{name: value})
 
 
 def optimize_for_inference(input_graph_def, input_node_names,

@@ -47,11 +47,47 @@ _TPU_FUNCTION = {
         TpuContext get_tpu_context tpu_shard_context""",
 }
 
+_FAKE_WRITER = {
+    "compat.summary_checks": "FakeSummaryWriter",
+}
+
+_OPS_OF_SIGNATURES = {
+    "compat.saved_models": """
+        load_op_from_signature_def op_signature_def
+        supervised_eval_signature_def supervised_train_signature_def
+        _is_valid_classification_signature=is_valid_classification_signature
+        _is_valid_predict_signature=is_valid_predict_signature
+        _is_valid_regression_signature=is_valid_regression_signature""",
+}
+
+_SUMMARY_CHECKS = {
+    "compat.summary_checks": """
+        assert_summary latest_event_file latest_events latest_summaries
+        simple_values_from_events to_summary_proto""",
+}
+
 NAMES = {
+    "python.ops.critical_section_ops": {
+        "flow.critical_sections": """
+            CRITICAL_SECTIONS CRITICAL_SECTION_EXECUTIONS""",
+    },
     "contrib.distributions.python.ops.test_util": {
         "compat.distribution_checks": """
             DiscreteScalarDistributionTestHelpers
             VectorDistributionTestHelpers""",
+    },
+    "contrib.testing": {
+        "compat.summary_checks": """
+            FakeSummaryWriter assert_summary latest_event_file latest_events
+            latest_summaries simple_values_from_events to_summary_proto""",
+    },
+    "contrib.testing.python.framework.fake_summary_writer": _FAKE_WRITER,
+    "contrib.testing.python.framework.util_test": _SUMMARY_CHECKS,
+    "python.training.tensorboard_logging": {
+        "compat.event_logging": """
+            DEBUG ERROR FATAL INFO WARN debug error fatal get_verbosity info
+            log set_summary_writer set_verbosity warn
+            _clear_summary_writer=clear_summary_writer""",
     },
     "contrib.tpu.python.tpu.tpu_function": _TPU_FUNCTION,
     "contrib.opt.python.training.matrix_functions": {
@@ -197,6 +233,37 @@ NAMES = {
             make_csv_dataset make_csv_dataset_v2=make_csv_dataset
             make_tf_record_dataset""",
     },
+    "python.keras.keras_parameterized": {
+        "compat.keras_test_case": """
+            TestCase run_all_keras_modes run_with_all_model_types""",
+    },
+    "python.keras.layers.dense_attention": {
+        "layers.attention": """
+            BaseDenseAttention _lower_triangular_mask _merge_masks""",
+    },
+    "python.keras.optimizer_v2.learning_rate_schedule": {
+        "keras.schedules": """
+            CosineDecay CosineDecayRestarts ExponentialDecay InverseTimeDecay
+            LearningRateSchedule LinearCosineDecay NoisyLinearCosineDecay
+            PiecewiseConstantDecay PolynomialDecay deserialize serialize""",
+    },
+    "python.keras.testing_utils": {
+        "compat.keras_test_case": """
+            disable_v2_dtype_behavior enable_v2_dtype_behavior
+            experimental_run_tf_function_scope
+            get_expected_metric_variable_names get_model_from_layers
+            get_model_type get_multi_io_model get_small_functional_mlp
+            get_small_mlp get_small_sequential_mlp get_small_subclass_mlp
+            get_small_subclass_mlp_with_custom_build get_test_data
+            get_v2_optimizer layer_test model_type_scope run_eagerly_scope
+            should_run_eagerly should_run_tf_function
+            _SmallSubclassMLP=SmallMLP
+            _SmallSubclassMLPCustomBuild=SmallMLPCustomBuild
+            _SubclassModel=LayersModel
+            _SubclassModelCustomBuild=LayersModelCustomBuild
+            _MultiIOSubclassModel=BranchesModel
+            _MultiIOSubclassModelCustomBuild=BranchesModelCustomBuild""",
+    },
     "python.data.kernel_tests.test_base": {
         "compat.dataset_test_case": """
             DatasetTestBase default_test_combinations""",
@@ -224,6 +291,23 @@ NAMES = {
         "compat.data_nest": """
             assert_same_structure assert_shallow_structure flatten flatten_up_to
             is_sequence map_structure map_structure_up_to pack_sequence_as""",
+    },
+    "python.data.util.sparse": {
+        "compat.element_structures": """
+            any_sparse as_dense_shapes as_dense_types deserialize_sparse_tensors
+            get_classes serialize_many_sparse_tensors
+            serialize_sparse_tensors""",
+    },
+    "python.data.util.structure": {
+        "compat.element_structures": """
+            are_compatible convert_legacy_structure from_compatible_tensor_list
+            from_tensor_list get_flat_tensor_shapes get_flat_tensor_specs
+            get_flat_tensor_types normalize_element to_batched_tensor_list
+            to_tensor_list type_spec_from_value""",
+        "data.structures": """
+            _RaggedTensorStructure=RaggedTensorStructure
+            _SparseTensorStructure=SparseTensorStructure
+            _TensorStructure=TensorStructure""",
     },
     "python.data.util.random_seed": {
         "compat.data_parts": "get_seed",
@@ -264,6 +348,13 @@ NAMES = {
             EAGER_MODE GRAPH_MODE context eager_mode executing_eagerly
             graph_mode in_eager_mode in_graph_mode num_gpus""",
         "framework.graph": "device",
+    },
+    "python.eager.def_function": {
+        "autograph.function": "Function",
+    },
+    "python.eager.function": {
+        "autograph.function": "ConcreteFunction=Concrete Function",
+        "compat.templates": "defun defun_with_attributes",
     },
     "python.eager.monitoring": {
         "compat.estimator_parts": "BoolGauge",
@@ -480,7 +571,7 @@ NAMES = {
     },
     "python.keras.backend": {
         "framework.graph": "get_graph=get_default_graph",
-        "keras.backend_running": "GraphExecutionFunction=_Function",
+        "keras.backend_running": "GraphExecutionFunction",
         "layers.backend": """
             is_keras_tensor is_placeholder
             symbolic_learning_phase=learning_phase""",
@@ -592,6 +683,14 @@ NAMES = {
     "python.ops.distributions.special_math": {
         "distributions.special_functions": """
             erfinv log_cdf_laplace log_ndtr ndtr ndtri""",
+        "compat.distribution_limits": """
+            LOGNDTR_FLOAT32_LOWER LOGNDTR_FLOAT32_UPPER
+            LOGNDTR_FLOAT64_LOWER LOGNDTR_FLOAT64_UPPER""",
+    },
+    "python.ops.distributions.kullback_leibler": {
+        "distributions.distribution": """
+            _DIVERGENCES=_divergences _registered_kl=registered_divergence""",
+        "compat.distribution_limits": "cross_entropy",
     },
     "python.ops.embedding_ops": {
         "compat.second_networks": """
@@ -609,7 +708,11 @@ NAMES = {
     },
     "python.ops.distributions.util": {
         "compat.distribution_tools": """
-            assert_integer_form assert_symmetric dimension_size
+            AppendDocstring assert_integer_form assert_symmetric
+            dimension_size embed_check_categorical_event_shape
+            embed_check_integer_casting_closed
+            embed_check_nonnegative_integer_form pad parent_frame_arguments
+            process_quadrature_grid_and_probs
             get_logits_and_probs log_combinations maybe_get_static_value
             pick_vector prefer_static_broadcast_shape prefer_static_rank
             prefer_static_shape prefer_static_value rotate_transpose
@@ -686,7 +789,26 @@ NAMES = {
         "math.linear_operator": "LinearOperator",
     },
     "python.ops.linalg.linear_operator_addition": {
-        "compat.operator_sums": "add_operators",
+        "compat.operator_sums": """
+            add_operators _Adder=Adder
+            _AddAndReturnDiag=AddAndReturnDiag
+            _AddAndReturnMatrix=AddAndReturnMatrix
+            _AddAndReturnScaledIdentity=AddAndReturnScaledIdentity
+            _AddAndReturnTriL=AddAndReturnTriL
+            _DEFAULT_ADDITION_TIERS=DEFAULT_TIERS _Hints=Hints""",
+    },
+    "python.ops.linalg.linear_operator_algebra": {
+        "math.operator_functions": """
+            _ADJOINTS=ADJOINTS _CHOLESKY_DECOMPS=CHOLESKYS _MATMUL=PRODUCTS
+            _SOLVE=SOLUTIONS _INVERSES=INVERSES""",
+        "compat.operator_algebra": """
+            RegisterAdjoint RegisterCholesky RegisterInverse RegisterMatmul
+            RegisterSolve adjoint cholesky inverse matmul solve
+            _registered_adjoint=registered_adjoint
+            _registered_cholesky=registered_cholesky
+            _registered_inverse=registered_inverse
+            _registered_matmul=registered_matmul
+            _registered_solve=registered_solve""",
     },
     "python.ops.linalg.linear_operator_test_util": {
         "compat.operator_test_case": """
@@ -698,7 +820,9 @@ NAMES = {
     },
     "python.ops.linalg.linear_operator_util": {
         "compat.operator_utils": """
+            assert_compatible_matrix_dimensions
             assert_no_entries_with_modulus_zero assert_zero_imag_part
+            use_operator_or_provided_hint_unless_contradicting
             broadcast_matrix_batch_dims cholesky_solve_with_broadcast
             convert_nonref_to_tensor is_ref matrix_solve_with_broadcast
             matrix_triangular_solve_with_broadcast shape_tensor""",
@@ -713,6 +837,7 @@ NAMES = {
         "math.linear_operators": """
             LinearOperatorCirculant LinearOperatorCirculant2D
             LinearOperatorCirculant3D""",
+        "compat.operator_utils": "_to_complex=to_complex",
     },
     "python.ops.linalg.linear_operator_composition": {
         "math.linear_operators": "LinearOperatorComposition",
@@ -735,6 +860,8 @@ NAMES = {
     },
     "python.ops.linalg.linear_operator_kronecker": {
         "math.linear_operators": "LinearOperatorKronecker",
+        "compat.operator_utils": """
+            _rotate_last_dim=rotate_last_dim _unvec_by=unvec_by _vec=vec""",
     },
     "python.ops.linalg.linear_operator_low_rank_update": {
         "math.linear_operators": "LinearOperatorLowRankUpdate",
@@ -929,6 +1056,9 @@ NAMES = {
         "ops.string_ops": "string_split",
     },
     "python.ops.template": {
+        "compat.templates": """
+            make_template_internal
+            _skip_common_stack_elements=skip_common_stack_elements""",
         "variables.template": "Template",
     },
     "python.ops.variable_scope": {
@@ -944,10 +1074,15 @@ NAMES = {
         "variables.base": "Variable VariableV1=Variable",
     },
     "python.ops.weights_broadcast_ops": {
-        "losses.weights": "assert_broadcastable broadcast_weights",
+        "losses.weights": """
+            assert_broadcastable broadcast_weights
+            _ASSERT_BROADCASTABLE_ERROR_PREFIX=MESSAGE""",
     },
     "python.platform.benchmark": {
-        "testing.benchmark": "TensorFlowBenchmark=Benchmark",
+        "compat.benchmarks": """
+            GLOBAL_BENCHMARK_REGISTRY TEST_REPORTER_TEST_ENV benchmark_config
+            benchmarks_main _run_benchmarks=run_benchmarks""",
+        "testing.benchmark": "Benchmark TensorFlowBenchmark=Benchmark",
     },
     "python.platform.test": {
         "testing.mocks": "mock",
@@ -967,11 +1102,25 @@ NAMES = {
         "platform.file_io": "FileStatistics",
     },
     "python.saved_model.constants": {
-        "saved_model.constants": "TRAIN_OP_KEY",
+        "saved_model.constants": """
+            EXTRA_ASSETS_DIRECTORY INIT_OP_SIGNATURE_KEY TRAIN_OP_KEY
+            TRAIN_OP_SIGNATURE_KEY""",
+    },
+    "python.saved_model.builder": {
+        "compat.saved_models": "_SavedModelBuilder=SavedModelBuilder",
+    },
+    "python.saved_model.builder_impl": {
+        "compat.saved_models": "_SavedModelBuilder=SavedModelBuilder",
     },
     "python.saved_model.loader_impl": {
-        "saved_model.loader": "contains_saved_model parse_saved_model",
+        "compat.saved_models": """
+            SavedModelLoader get_asset_tensors get_init_op get_train_op""",
+        "saved_model.loader": """
+            contains_saved_model parse_saved_model
+            _parse_saved_model=parse_saved_model""",
     },
+    "python.saved_model.signature_def_utils": _OPS_OF_SIGNATURES,
+    "python.saved_model.signature_def_utils_impl": _OPS_OF_SIGNATURES,
     "python.saved_model.model_utils": {
         "compat.model_exports": """
             EXPORT_TAG_MAP EvalOutput SIGNATURE_KEY_MAP TrainOutput
@@ -995,6 +1144,8 @@ NAMES = {
     },
     "python.saved_model.model_utils.mode_keys": {
         "training.mode_keys": "EstimatorModeKeys=ModeKeys",
+        "compat.saved_models": """
+            KerasModeKeys ModeKeyMap is_eval is_predict is_train""",
     },
     "python.saved_model.signature_constants": {
         "compat.model_exports": """
@@ -1006,18 +1157,27 @@ NAMES = {
     },
     "python.saved_model.utils_impl": {
         "compat.model_exports": "get_variables_dir get_variables_path",
+        "compat.saved_models": """
+            build_tensor_info_from_op get_assets_dir
+            get_element_from_tensor_info get_or_create_assets_dir
+            get_or_create_variables_dir""",
     },
     "python.tools.freeze_graph": {
-        "compat.checkpoints": "freeze_graph",
+        "compat.checkpoints": "freeze_graph freeze_graph_with_def_protos",
     },
     "python.tools.inspect_checkpoint": {
-        "compat.checkpoints": "print_tensors_in_checkpoint_file",
+        "compat.checkpoints": """
+            parse_numpy_printoption print_tensors_in_checkpoint_file""",
     },
     "python.tools.optimize_for_inference_lib": {
         "compat.checkpoints": "optimize_for_inference",
     },
+    "python.tools.saved_model_utils": {
+        "compat.checkpoints": """
+            get_meta_graph_def get_saved_model_tag_sets read_saved_model""",
+    },
     "python.tools.strip_unused_lib": {
-        "compat.checkpoints": "strip_unused",
+        "compat.checkpoints": "strip_unused strip_unused_from_files",
     },
     "python.tf2": {
         "compat.execution": "enabled=executing_eagerly",
@@ -1071,7 +1231,9 @@ NAMES = {
         "compat.saver_tools": "CheckpointedOp",
     },
     "python.training.basic_session_run_hooks": {
-        "compat.training_tools": "NeverTriggerTimer",
+        "compat.training_tools": """
+            NeverTriggerTimer get_or_create_steps_per_run_variable
+            _MultiStepStopAtStepHook=MultiStepStopAtStepHook""",
     },
     "python.training.checkpoint_utils": {
         "training.checkpoint_management": "wait_for_new_checkpoint",

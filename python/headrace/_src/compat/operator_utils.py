@@ -8,6 +8,7 @@ from headrace._src.framework.graph import name_scope
 from headrace._src.framework.tensor import convert_to_tensor
 from headrace._src.math import linalg_ops as _linalg
 from headrace._src.math import linear_operator as _operator
+from headrace._src.ops import array_ops as _array
 from headrace._src.ops import math_ops as _math
 from headrace._src.variables.base import Variable
 
@@ -101,3 +102,52 @@ def shape_tensor(shape, name=None):
     dtype = dtypes.int32 if isinstance(shape, (tuple, list)) and all(
         isinstance(n, int) for n in shape) else None
     return convert_to_tensor(shape, dtype=dtype, name=name)
+
+
+def assert_compatible_matrix_dimensions(operator, x):
+    """An operation that fails in the run unless `operator` can be multiplied by
+    x [..., n, k]."""
+    return _checks.assert_equal(
+        _array.shape(x)[-2], operator.domain_dimension_tensor(),
+        message="Dimensions are not compatible.  shape[-2] of argument to be "
+        "the same as this operator")
+
+
+def use_operator_or_provided_hint_unless_contradicting(
+        operator, hint_attr_name, provided_hint_value, message):
+    """The hint of an operator or the one that was given, whichever there is.
+    ValueError with `message` if they contradict each other."""
+    own = getattr(operator, hint_attr_name)
+    if None not in (own, provided_hint_value) and (
+            bool(own) != bool(provided_hint_value)):
+        raise ValueError(message)
+    return provided_hint_value if own is None else own
+
+
+def to_complex(x):
+    """x in the complex type of its precision."""
+    if x.dtype.is_complex:
+        return x
+    return _math.cast(x, dtypes.complex128 if x.dtype == dtypes.float64
+                      else dtypes.complex64)
+
+
+def vec(x):
+    """The columns of [..., n, m] below each other: [..., n * m]."""
+    return _array.reshape(_array.matrix_transpose(x), _array.concat(
+        [_array.shape(x)[:-2], [-1]], 0))
+
+
+def unvec_by(y, num_col):
+    """[..., n * num_col] as the columns of [..., n, num_col]."""
+    return _array.matrix_transpose(_array.reshape(y, _array.concat(
+        [_array.shape(y)[:-1], [num_col, -1]], 0)))
+
+
+def rotate_last_dim(x, rotate_right=False):
+    """The first dimension made the last, or with rotate_right the last made
+    the first."""
+    rank = _array.rank(x)
+    order = ([[rank - 1], _math.range(0, rank - 1)] if rotate_right
+             else [_math.range(1, rank), [0]])
+    return _array.transpose(x, _array.concat(order, 0))

@@ -1,11 +1,16 @@
 """tensorflow.python.training: parts of modules that programs and tests use though
 tf does not export them."""
 from headrace import raw_ops as _raw
-from headrace._src.framework.graph import GraphKeys, add_to_collection
+from headrace._src.framework import dtypes
+from headrace._src.framework.graph import (
+    GraphKeys, add_to_collection, get_collection)
 from headrace._src.ops import math_ops as _math
-from headrace._src.training.basic_session_run_hooks import SecondOrStepTimer
+from headrace._src.training.basic_session_run_hooks import (
+    SecondOrStepTimer, StopAtStepHook)
+from headrace._src.training.global_step import get_global_step
 from headrace._src.training.moving_averages import assign_moving_average
 from headrace._src.training.session_manager import SessionManager
+from headrace._src.training.session_run_hook import SessionRunHook
 from headrace._src.variables import initializers as _initializers
 from headrace._src.variables import scopes as _scopes
 from headrace._src.variables.scopes import get_variable
@@ -83,3 +88,58 @@ def var_key(var):
     """What a variable's slots are found by: its graph and the name of its
     node."""
     return var.op.graph, var.op.name
+
+
+def get_or_create_steps_per_run_variable():
+    """An int32 scalar, a local variable of 1: the steps of a run of a program
+    whose runs have several. RuntimeError if the collection has two."""
+    name = "hooks_steps_per_run"
+    found = get_collection(name)
+    if len(found) > 1:
+        raise RuntimeError("Multiple steps_per_run_var in collection.")
+    if found:
+        return found[0]
+    with _scopes.variable_scope("hooks", reuse=_scopes.AUTO_REUSE):
+        return get_variable(
+            "steps_per_run", initializer=_initializers.Ones(), shape=[],
+            dtype=dtypes.int32, trainable=False, use_resource=True,
+            collections=[name, GraphKeys.LOCAL_VARIABLES])
+
+
+class MultiStepStopAtStepHook(SessionRunHook):
+    """StopAtStepHook for runs of several steps: it sets how many the next run
+    has, so that the last ends at the last step."""
+
+    def __init__(self, num_steps=None, last_step=None, steps_per_run=1):
+        StopAtStepHook(num_steps, last_step)  # refuses both and none
+        if steps_per_run is None or steps_per_run < 1:
+            raise ValueError("steps_per_run should be greater than 0")
+        self._num_steps, self._last_step = num_steps, last_step
+        self._steps_per_run = steps_per_run
+
+    def begin(self):
+        """Finds the global step. RuntimeError if there is none."""
+        self._global_step = get_global_step()
+        if self._global_step is None:
+            raise RuntimeError("Global step should be created to use "
+                               "StopAtStepHook.")
+        self._variable = get_or_create_steps_per_run_variable()
+
+    def _set_steps(self, step, session):
+        self._variable.load(min(self._last_step - step, self._steps_per_run),
+                            session=session)
+
+    def after_create_session(self, session, coord):
+        """Sets the steps of the first run."""
+        step = session.run(self._global_step)
+        if self._last_step is None:
+            self._last_step = step + self._num_steps
+        self._set_steps(step, session)
+
+    def after_run(self, run_context, run_values):
+        """Stops, or sets the steps of the next run."""
+        step = run_context.session.run(self._global_step)
+        if step >= self._last_step:
+            run_context.request_stop()
+        else:
+            self._set_steps(step, run_context.session)

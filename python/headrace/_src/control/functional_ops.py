@@ -18,8 +18,10 @@ def _slices(elems):
     for t in flat:
         shape = t.get_shape()
         if shape.ndims == 0:
-            raise ValueError("elements must be at least 1+ dimensional "
-                             "Tensors, not scalars")
+            raise ValueError(
+                "elements in elems must be 1+ dimensional Tensors, not scalars"
+                if nest.is_nested(elems) else
+                "elems must be a 1+ dimensional Tensor, not a scalar")
         if shape.ndims is not None and shape.as_list()[0] is not None:
             if static is not None and shape.as_list()[0] != static:
                 raise ValueError("Dimensions %d and %d are not compatible"

@@ -2,8 +2,9 @@
 import contextlib
 
 from headrace import raw_ops as _raw
+from headrace._src.control.control_flow import Assert
 from headrace._src.framework import dtypes
-from headrace._src.framework.graph import name_scope
+from headrace._src.framework.graph import control_dependencies, name_scope
 from headrace._src.framework.tensor import constant_value, convert_to_tensor
 from headrace._src.framework.tensor_shape import TensorShape
 from headrace._src.ops import array_ops as _array
@@ -323,19 +324,35 @@ class RegisterKL:
         return kl_fn
 
 
+def registered_divergence(type_a, type_b):
+    """The function registered for two classes, or for those among their bases
+    that are nearest; None if there is none."""
+    found = [(i + j, i, _divergences[a, b])
+             for i, a in enumerate(type_a.__mro__)
+             for j, b in enumerate(type_b.__mro__) if (a, b) in _divergences]
+    return min(found, key=lambda f: f[:2])[2] if found else None
+
+
 def kl_divergence(distribution_a, distribution_b, allow_nan_stats=True,
                   name=None):
     """The Kullback-Leibler divergence KL(a || b). NotImplementedError for
     classes that have none. Without allow_nan_stats a run fails where it is no
     number."""
-    for a in type(distribution_a).__mro__:
-        for b in type(distribution_b).__mro__:
-            if (a, b) in _divergences:
-                with name_scope(name, "KullbackLeibler"):
-                    found = _divergences[a, b](distribution_a, distribution_b,
-                                               name=name)
-                    return found if allow_nan_stats else (
-                        _raw.CheckNumerics(found, "KL divergence is NaN"))
+    function = registered_divergence(type(distribution_a),
+                                     type(distribution_b))
+    if function is not None:
+        with name_scope("KullbackLeibler"):
+            found = function(distribution_a, distribution_b, name=name)
+            if allow_nan_stats:
+                return found
+            found = _array.identity(found, name="kl")
+            text = ("KL calculation between %s and %s returned NaN values (and "
+                    "was called with allow_nan_stats=False). Values:"
+                    % (distribution_a.name, distribution_b.name))
+            is_number = _math.logical_not(_math.reduce_any(
+                _raw.IsNan(x=found)))
+            with control_dependencies([Assert(is_number, [text, found])]):
+                return _array.identity(found, name="checked_kl")
     raise NotImplementedError(
         "No KL(distribution_a || distribution_b) registered for distribution_a "
         "type %s and distribution_b type %s"

@@ -108,6 +108,12 @@ class Graph(_headrace.GraphCore):
     def _building_function(self, value):
         self._is_function = value
 
+    @property
+    def _functions(self):
+        """{name: FunctionDef} of the functions that nodes may call."""
+        return {f.signature.name: f
+                for f in self._graph_def().library.function}
+
     def _get_control_flow_context(self):
         """The innermost cond or while_loop being built, or None. Libraries ask
         for it, and leave it for a while."""

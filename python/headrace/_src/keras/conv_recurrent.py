@@ -139,7 +139,8 @@ class ConvLSTM2D(OfOneCell, RNN):
             **kwargs)
         self.input_spec = InputSpec(ndim=5)
 
-    def _first_states(self, inputs):
+    def get_initial_state(self, inputs):
+        """The states before the first step: two of zeros."""
         zeros = _math.reduce_sum(_array.zeros_like(inputs), axis=1)
         shape = list(self.cell.kernel_shape)
         shape[-1] = self.cell.filters
@@ -149,8 +150,8 @@ class ConvLSTM2D(OfOneCell, RNN):
     def _step_shape(self, static):
         return self.cell.output_shape_of([static[0]] + static[2:])
 
-    def _state_shapes(self, inputs):
-        sizes = self._step_shape(inputs.get_shape().as_list())
+    def _state_shapes(self, sizes):
+        sizes = self._step_shape(sizes)
         if None in sizes:
             raise ValueError(
                 "If a RNN is stateful, it needs to know its batch size, and a "

@@ -428,6 +428,6 @@ def deserialize(name, custom_objects=None):
     if isinstance(name, dict):
         name, config = name["class_name"], name.get("config", {})
     if name not in known:
-        raise ValueError("Unknown loss function: %s" % (name,))
+        raise ValueError("Unknown loss function:%s" % (name,))
     found = known[name]
     return found(**config) if isinstance(found, type) else found

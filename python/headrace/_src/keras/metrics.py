@@ -122,7 +122,9 @@ class Metric(Layer):
 
     def __call__(self, *args, **kwargs):
         with control_dependencies([self.update_state(*args, **kwargs)]):
-            return _array.identity(self.result())
+            result = _array.identity(self.result())
+        result._metric_obj = self
+        return result
 
     def get_config(self):
         return {"name": self.name, "dtype": self.dtype}

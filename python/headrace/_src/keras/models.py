@@ -64,12 +64,29 @@ def Input(shape=None, batch_size=None, name=None, dtype=None, sparse=False,
     and `ragged`: NotImplementedError. Returns a tensor [batch_size] + shape of that type.
     ValueError without a shape or tensor and for unknown arguments."""
     if "batch_shape" in kwargs:
-        batch_size, *shape = kwargs.pop("batch_shape")
+        batch_shape = kwargs.pop("batch_shape")
+        if shape is not None and batch_shape:
+            raise ValueError("Only provide the `shape` OR `batch_input_shape` "
+                             "argument to Input, not both at the same time.")
+        batch_size, *shape = batch_shape
+    if shape is None and tensor is None:
+        raise ValueError("Please provide to Input either a `shape` or a "
+                         "`tensor` argument. Note that `shape` does not include "
+                         "the batch dimension.")
     if kwargs:
         raise ValueError("Unrecognized keyword arguments: %s"
                          % ", ".join(kwargs))
     return InputLayer(shape, batch_size, dtype, tensor, sparse, name,
                       ragged).output
+
+
+def _check_names(layers):
+    names = [layer.name for layer in layers]
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError("The name \"%s\" is used %d times in the model. "
+                             "All layer names should be unique."
+                             % (name, names.count(name)))
 
 
 class Model(Training, Layer):
@@ -116,8 +133,33 @@ class Model(Training, Layer):
                 self._steps.append((layer, call, before, after))
                 done.update(a.name for a in nest.flatten(after))
         self._layers = configs.ordered_layers(inputs, outputs)
+        _check_names(self._layers)
         self.built = True
         self._calls.append((inputs, outputs))
+
+    def _makers(self, tensors):
+        history = backend.graph_state().history
+        return [history[x.name][0] for x in tensors or ()
+                if x.name in history]
+
+    _input_layers = property(lambda self: self._makers(self.inputs))
+    _output_layers = property(lambda self: self._makers(self.outputs))
+    _feed_input_names = property(lambda self: self.input_names)
+
+    def _added_metrics(self):
+        found = []
+        for layer in self.layers:
+            found += layer._added_metrics()
+        return found + self._metric_updates
+
+    def _check_metric(self, value, aggregation, metric):
+        if self._given is not None and metric is not None and (
+                self._inputs_now is None):
+            raise ValueError(
+                "Using the result of calling a `Metric` object when calling "
+                "`add_metric` on a Functional Model is not supported. Please "
+                "pass the Tensor to monitor directly.")
+        super()._check_metric(value, aggregation, metric)
 
     @property
     def layers(self):
@@ -125,7 +167,13 @@ class Model(Training, Layer):
 
     @property
     def weights(self):
-        """Those of the layers, one layer after the other."""
+        """Those of the layers, one layer after the other. ValueError for a
+        model that has none yet: a Sequential or a class with a `build`."""
+        if not self.built and "build" in type(self).__dict__:
+            raise ValueError(
+                "Weights for model %s have not yet been created. Weights are "
+                "created when the Model is first called on inputs or `build()` "
+                "is called with an `input_shape`." % self.name)
         return self._all([], "weights")
 
     @property
@@ -250,6 +298,12 @@ class Model(Training, Layer):
             found.append(("optimizer", self.optimizer))
         return found
 
+    def compute_output_shape(self, input_shape):
+        """The shape of the outputs, or a list of them, for inputs of this
+        shape. NotImplementedError for a derived class with a `call` of its
+        own."""
+        return self._shape_of_copy(input_shape)
+
     def get_config(self):
         """The name, the layers with their configs, and what they are called on.
         NotImplementedError for a derived class with a `call` of its own."""
@@ -297,7 +351,7 @@ class Model(Training, Layer):
         `line_length`: of the table; `positions`: where its columns end, in
         characters or shares of a line; `print_fn` takes each line. ValueError
         before there are weights."""
-        if not self.built and not self.weights:
+        if not self.built and not self._all([], "weights"):
             raise ValueError(
                 "This model has not yet been built. Build the model first by "
                 "calling `build()` or calling `fit()` with some data, or "
@@ -314,8 +368,33 @@ class Sequential(Model):
         for layer in as_list(layers):
             self.add(layer)
 
+    def build(self, input_shape=None):
+        """Makes the weights, for inputs of this shape. ValueError without one,
+        unless the first layer says it."""
+        if self._given is None and not self._is_called:
+            if input_shape is None:
+                raise ValueError("You must provide an `input_shape` argument.")
+            self._connect_by(Input(batch_shape=tuple(
+                TensorShape(input_shape).as_list())))
+        self.built = True
+
+    _is_called = False  # then each layer makes its weights
+
+    def _build_once(self, inputs):
+        self._is_called = True
+        try:
+            super()._build_once(inputs)
+        finally:
+            self._is_called = False
+
     def add(self, layer):
-        """Appends a layer. TypeError for what is none."""
+        """Appends a layer; that of the inputs by its tensor, too. TypeError for
+        what is none."""
+        if isinstance(layer, Tensor) and backend.is_keras_tensor(layer):
+            layer = layer._keras_history.layer
+            if not isinstance(layer, InputLayer):
+                raise TypeError("The added layer must be an instance of class "
+                                "Layer. Found: %s" % (layer,))
         if not isinstance(layer, Layer):
             raise TypeError("The added layer must be an instance of class "
                             "Layer. Found: %s" % (layer,))
@@ -343,6 +422,7 @@ class Sequential(Model):
         if self._given is not None:
             self._given = self._given[0], layer(self._given[1])
             self._calls = [self._given]
+            _check_names(self._layers)
             self.built = True
 
     def _all_layers(self):
@@ -379,10 +459,11 @@ class Sequential(Model):
         if not self._layers:
             raise TypeError("There are no layers in the model.")
         self._layers.pop()
-        if self._given is not None:
-            last = (self._layers[-1]._calls[-1][1] if self._layers
-                    else self._given[0])
-            self._given = self._given[0], last
+        if not self._layers:
+            self._given, self._calls, self.built = None, [], False
+        elif self._given is not None:
+            self._given = self._given[0], self._layers[-1]._calls[-1][1]
+            self._calls = [self._given]
 
     def predict_proba(self, x, batch_size=32, verbose=0):
         """As predict."""

@@ -40,9 +40,10 @@ def _by_name(given, names, what):
     if isinstance(given, (list, tuple)):
         if len(given) != len(names):
             raise ValueError("When passing a list as %s, it should have one "
-                             "entry per model output. The model has %d outputs, "
-                             "but you passed %s=%s"
-                             % (what, len(names), what, given))
+                             "entry per model output%s. The model has %d "
+                             "outputs, but you passed %s=%s"
+                             % (what, "s" if what == "loss" else "",
+                                len(names), what, given))
         return list(given)
     return [given] * len(names)
 
@@ -94,6 +95,21 @@ def _fitted(arrays, tensors, names, what):
                             array.shape[1:]))
         result.append(array)
     return result
+
+
+def _check_weights(weight, target):
+    """ValueError unless there is one weight for each example."""
+    if weight.ndim != 1:
+        raise ValueError(
+            "Found a sample_weight array with shape %s. In order to use "
+            "timestep-wise sample weights, you should pass a 2D sample_weight "
+            "array and specify sample_weight_mode=\"temporal\" in compile(), "
+            "which is not supported." % (weight.shape,))
+    if len(weight) != len(target):
+        raise ValueError(
+            "Found a sample_weight array with shape %s for an input with shape "
+            "%s. sample_weight cannot be broadcast."
+            % (weight.shape, target.shape))
 
 
 class _Output:
@@ -215,6 +231,8 @@ class Training:
         if kwargs.pop("run_eagerly", None):
             raise ValueError("compile: run_eagerly is not supported: only "
                              "graphs are run")
+        # How TensorFlow runs steps eagerly.
+        kwargs.pop("experimental_run_tf_function", None)
         if set(kwargs) - {"options", "run_metadata"}:
             raise TypeError("Invalid keyword argument(s) in `compile`: %s"
                             % sorted(kwargs))
@@ -234,6 +252,10 @@ class Training:
         names = self.output_names
         outs = [_Output(name, tensor, one) for name, tensor, one in zip(
             names, self.outputs, _by_name(loss, names, "loss"))]
+        if loss_weights is not None and not isinstance(
+                loss_weights, (dict, list, tuple)):
+            raise TypeError("Could not interpret loss_weights argument: %s - "
+                            "expected a list of dicts." % (loss_weights,))
         factors = [1. if w is None else w for w in _by_name(
             loss_weights, names, "loss_weights")]
         self._outs = [o for o in outs if o.loss is not None]
@@ -254,7 +276,7 @@ class Training:
             raise ValueError("The model cannot be compiled because it has no "
                              "loss to optimize.")
         self.total_loss = total
-        self._metrics, self._metric_updates = {}, []
+        self._metrics, self._compiled_updates = {}, []
         for given, weights_too in ((metrics, False), (weighted_metrics, True)):
             made = []  # their variables are outside of the operations' scope
             for out, ones in zip(outs, self._metrics_by_output(given, names)):
@@ -268,6 +290,13 @@ class Training:
                 with name_scope("metrics"):
                     for out, metric, name in made:
                         self._add_metric_of(out, metric, name, weights_too)
+        added = self._added_metrics()
+        mine = self._of_these_inputs([update for _, update in added])
+        for metric, update in added:
+            if any(update is m for m in mine):
+                self._compiled_updates.append(getattr(update, "op", update))
+                if metric.name not in self._metrics:
+                    self._metrics[metric.name] = metric, metric.result()
         self._train_op = self._test_op = None
         self._compiled = True
 
@@ -275,7 +304,7 @@ class Training:
         with name_scope(name):
             weights = out._masked(out.weights if weights_too else None)
             more = {} if weights is None else {"sample_weight": weights}
-            self._metric_updates.append(metric.update_state(
+            self._compiled_updates.append(metric.update_state(
                 out.target, out.tensor, **more))
             self._metrics[name] = metric, metric.result()
 
@@ -305,7 +334,18 @@ class Training:
 
     @property
     def metrics(self):
-        return [m for m, _ in getattr(self, "_metrics", {}).values()]
+        found = [m for m, _ in getattr(self, "_metrics", {}).values()]
+        return found + [m for m in super().metrics
+                        if not any(m is f for f in found)]
+
+    @property
+    def loss_functions(self):
+        """The losses of the outputs that have one."""
+        return [out.loss for out in self._outs]
+
+    @property
+    def _feed_output_names(self):
+        return [out.name for out in self._outs]
 
     @property
     def state_updates(self):
@@ -366,7 +406,7 @@ class Training:
                                                    var_list=weights)]
             self._train_op = _flow.group(
                 *updates, *self._of_these_inputs(self.updates),
-                *self._metric_updates,
+                *self._compiled_updates,
                 *self.state_updates)
 
     def _of_these_inputs(self, things):
@@ -408,7 +448,7 @@ class Training:
             op = self._train_op
         else:
             if self._test_op is None:
-                self._test_op = _flow.group(*self._metric_updates,
+                self._test_op = _flow.group(*self._compiled_updates,
                                             *self.state_updates)
             op = self._test_op
         session = backend.get_session()
@@ -446,6 +486,7 @@ class Training:
         for name, target, weight in zip(names, y, given):
             if weight is not None:
                 weight = np.asarray(weight, np.float32)
+                _check_weights(weight, target)
             table = classes.get(name)
             if table:
                 labels = np.argmax(target, -1) if target.ndim > 1 and (
@@ -453,11 +494,11 @@ class Training:
                 more = np.array([table.get(label, None) for label
                                  in labels.astype(int).tolist()], object)
                 if None in more:
-                    raise ValueError("`class_weight` must contain all classes "
-                                     "in the data. The classes %s exist in the "
-                                     "data but not in `class_weight`." % sorted(
-                                         set(labels.astype(int).tolist())
-                                         - set(table)))
+                    raise ValueError(
+                        "`class_weight` must contain all classes in the data. "
+                        "The classes %s exist in the data but not in "
+                        "`class_weight`." % (set(labels.astype(int).tolist())
+                                             - set(table)))
                 more = more.astype(np.float32)
                 weight = more if weight is None else weight * more
             result.append(weight)

@@ -1,7 +1,10 @@
 """tf.keras.backend: numbers that all layers share, and the names of layers."""
+import collections
+
 import numpy as _np
 
 from headrace import raw_ops as _raw
+from headrace._headrace import Tensor
 from headrace._loading import load as _load
 from headrace._src.control.control_flow import smart_cond
 from headrace._src.framework import dtypes
@@ -66,6 +69,24 @@ class _State:
 # Kept in a collection, so that it ends with the graph. A name that is no string
 # is in no meta graph.
 _STATE = ("__layers_state",)
+
+
+# Of a tensor: the layer that made it, in which call, and which of its outputs
+# it is.
+_KerasHistory = collections.namedtuple(
+    "_KerasHistory", "layer node_index tensor_index")
+
+
+def _history_of(tensor):
+    states = tensor.graph.get_collection_ref(_STATE)
+    found = states[0].history.get(tensor.name) if states else None
+    if found is None:
+        raise AttributeError("'Tensor' object has no attribute "
+                             "'_keras_history': no layer made it")
+    return _KerasHistory(*found)
+
+
+setattr(Tensor, "_keras_history", property(_history_of))
 
 
 def graph_state():

@@ -1,5 +1,6 @@
 """tf.keras.layers: Dense, Dropout, Flatten, and layers without weights."""
 import inspect
+import math
 
 from headrace._src.framework import dtypes
 from headrace._src.framework.tensor import convert_to_tensor
@@ -188,6 +189,20 @@ class Reshape(Layer):
         return _array.reshape(
             inputs, (_array.shape(inputs)[0],) + self.target_shape)
 
+    def compute_output_shape(self, input_shape):
+        """The batch and target_shape, whose -1 is what remains of an example.
+        ValueError for examples of another size."""
+        batch, *sizes = TensorShape(input_shape).as_list()
+        target = [None if n == -1 else n for n in self.target_shape]
+        if None not in sizes:
+            size = math.prod(sizes)
+            known = math.prod(n for n in target if n is not None)
+            if (size % known if None in target and known else size != known):
+                raise ValueError("total size of new array must be unchanged")
+            target = [size // known if n is None and known else n
+                      for n in target]
+        return TensorShape([batch] + target)
+
     def get_config(self):
         return {**super().get_config(), "target_shape": self.target_shape}
 
@@ -209,6 +224,16 @@ class Lambda(Layer):
         given = {"mask": mask, "training": training}
         return self.function(inputs, **{
             **self.arguments, **{key: given[key] for key in self._takes}})
+
+    def compute_output_shape(self, input_shape):
+        """What output_shape says: a function of the inputs' shape, or the
+        shape of an example; else that of what the function makes."""
+        if self._output_shape is None:
+            return super().compute_output_shape(input_shape)
+        if callable(self._output_shape):
+            return TensorShape(self._output_shape(input_shape))
+        batch = TensorShape(input_shape)[0] if input_shape else None
+        return TensorShape([batch] + list(self._output_shape))
 
     def compute_mask(self, inputs, mask=None):
         """What `mask` says: a mask, or a function of inputs and their mask."""
@@ -556,6 +581,22 @@ class Embedding(Layer):
             regularizer=self.embeddings_regularizer,
             constraint=self.embeddings_constraint)
         self.built = True
+
+    def compute_output_shape(self, input_shape):
+        """[batch, steps..., output_dim]. ValueError for steps other than
+        input_length says."""
+        sizes = TensorShape(input_shape).as_list()
+        if self.input_length is None:
+            return TensorShape(sizes + [self.output_dim])
+        wanted = list(as_list(self.input_length))
+        if len(wanted) != len(sizes) - 1 or any(
+                None not in (a, b) and a != b
+                for a, b in zip(wanted, sizes[1:])):
+            raise ValueError(
+                '"input_length" is %s, but received input has shape %s'
+                % (self.input_length, tuple(sizes)))
+        steps = [b if a is None else a for a, b in zip(wanted, sizes[1:])]
+        return TensorShape(sizes[:1] + steps + [self.output_dim])
 
     def call(self, inputs):
         if inputs.dtype.base_dtype not in (dtypes.int32, dtypes.int64):

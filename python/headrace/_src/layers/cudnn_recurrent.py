@@ -42,7 +42,8 @@ class _CuDNN(RNN):
         self.stateful = stateful
         self.time_major = time_major
         self.zero_output_for_mask = False
-        self.states = None
+        self._states = self._input_sizes = self._num_constants = None
+        self._constant_shapes = []
         self._state_updates = []
         self.input_spec = InputSpec(ndim=3)
         self.kernel = self.recurrent_kernel = self.bias = None
@@ -56,7 +57,8 @@ class _CuDNN(RNN):
 
     def build(self, input_shape):
         shape = input_shape[0] if isinstance(input_shape, list) else input_shape
-        size = TensorShape(shape)[-1].value
+        self._input_sizes = TensorShape(shape).as_list()
+        size = self._input_sizes[-1]
         if size is None:
             raise ValueError("The last dimension of the inputs to %s must be "
                              "known" % type(self).__name__)
@@ -79,7 +81,7 @@ class _CuDNN(RNN):
         elif self.stateful:
             states = self._kept_states(inputs)
         else:
-            states = self._first_states(inputs)
+            states = self.get_initial_state(inputs)
         if len(states) != len(self._sizes()):
             raise ValueError("Layer has %d states but was passed %d initial "
                              "states." % (len(self._sizes()), len(states)))
@@ -88,7 +90,7 @@ class _CuDNN(RNN):
         output, new = self._run(inputs, states)
         if self.stateful:
             self._state_updates = [v.assign(s).op
-                                   for v, s in zip(self.states, new)]
+                                   for v, s in zip(self._states, new)]
         return [output] + new if self.return_state else output
 
     def _run(self, inputs, states):

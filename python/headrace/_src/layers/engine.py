@@ -16,19 +16,22 @@ from headrace._loading import load as _load
 from headrace._src.autograph.api import tf_convert
 from headrace._src.framework import dtypes, nest
 from headrace._src.framework.graph import (
-    Operation, init_scope, name_scope)
+    Graph, Operation, init_scope, name_scope)
 from headrace._src.framework.tensor import convert_to_tensor
-from headrace._src.framework.tensor_shape import TensorShape
+from headrace._src.framework.tensor_shape import Dimension, TensorShape
 from headrace._src.layers import (
     backend, constraints, initializers, regularizers)
 from headrace._src.layers.input_spec import check_inputs
 from headrace._src.ops import array_ops as _array
 from headrace._src.ops import math_ops as _math
+from headrace._src.ops.type_specs import TensorSpec
 from headrace._src.variables.module import Module
 from headrace._src.variables.partitions import PartitionedVariable
 from headrace._src.variables.records import (
     VariableAggregation, VariableSynchronization)
 from headrace._src.variables.variables import Variable
+
+_OUR_LAYERS = __name__.rpartition(".")[0] + "."
 
 _OPTIONS = {"input_shape", "batch_input_shape", "batch_size", "weights",
             "activity_regularizer", "autocast"}
@@ -50,6 +53,29 @@ def as_list(value):
 def _tensor(value):
     return convert_to_tensor(value) if isinstance(
         value, (np.ndarray, float, int)) else value
+
+
+def _placeholders(shape, dtype):
+    """A placeholder of this shape, or a list of them."""
+    if isinstance(shape, (list, tuple)) and not all(
+            n is None or isinstance(n, (int, np.integer, Dimension))
+            for n in shape):
+        return [_placeholders(s, dtype) for s in shape]
+    return _array.placeholder(dtype, TensorShape(shape))
+
+
+def _depends_on(op, tensors):
+    """Whether an operation takes what is computed from the tensors."""
+    given = {x.name for x in nest.flatten(tensors) if isinstance(x, Tensor)}
+    seen, todo = set(), [op]
+    while todo:
+        for x in todo.pop().inputs:
+            if x.name in given:
+                return True
+            if x.op.name not in seen:
+                seen.add(x.op.name)
+                todo.append(x.op)
+    return False
 
 
 def _masks_of(tensors):
@@ -95,6 +121,41 @@ def _has_layers(value):
         isinstance(x, Layer) for x in value)
 
 
+class Node:
+    """A call of a layer: its number, the tensors that went in and came out, and
+    the layers that they came from."""
+
+    def __init__(self, layer, index):
+        inputs, outputs = layer._calls[index]
+        self.outbound_layer = layer
+        self.index = index
+        is_first = isinstance(inputs, list) and not inputs
+        self.input_tensors = (nest.flatten(outputs) if is_first
+                              else _single(nest.flatten(inputs)))
+        self.output_tensors = (nest.flatten(outputs) if is_first
+                               else _single(nest.flatten(outputs)))
+        self.input_shapes = nest.map_structure(backend.int_shape,
+                                               self.input_tensors)
+        self.output_shapes = nest.map_structure(backend.int_shape,
+                                                self.output_tensors)
+        self.arguments = layer._call_options.get(index, {})
+        history = backend.graph_state().history
+        found = [history.get(x.name) for x in nest.flatten(inputs)]
+        self._layers = [f and f[0] for f in found]
+        self.inbound_layers = _single(self._layers)
+        self.node_indices = _single([f and f[1] for f in found])
+        self.tensor_indices = _single([f and f[2] for f in found])
+
+    def iterate_inbound(self):
+        """(layer, number of its call, index, tensor) of each input."""
+        return zip(as_list(self.inbound_layers), as_list(self.node_indices),
+                   as_list(self.tensor_indices), as_list(self.input_tensors))
+
+
+def _single(values):
+    return values[0] if len(values) == 1 else values
+
+
 class Layer(Module):
     """A layer: `build(input_shape)` makes its weights by add_weight, and
     `call(inputs)` computes its outputs; a derived class has both.
@@ -131,6 +192,7 @@ class Layer(Module):
         self._callable_losses = []
         self._loss_functions = []  # all that were added
         self._updates = []        # [(operation, inputs that it depends on)]
+        self._metric_updates = []  # [(Metric, what updates it)]
         self._calls = []          # [(inputs, outputs)]
         self._call_options = {}   # of calls, by their number: other arguments
         self._inputs_now = None   # while `call` runs
@@ -351,17 +413,82 @@ class Layer(Module):
         return [x for x, depends in self._own_losses()
                 if depends == (inputs is not None)]
 
+    def add_metric(self, value, aggregation=None, name=None):
+        """Adds a value that training shows.
+
+        Args:
+          value: a tensor, or what the call of a Metric gave.
+          aggregation: "mean" for a tensor; None for a Metric's result.
+          name: of the metric; by default that of the Metric.
+
+        Raises:
+          ValueError: for another aggregation, a tensor without one, or without
+            a name.
+        """
+        if aggregation not in (None, "mean"):
+            raise ValueError(
+                "We currently support only `mean` sample-wise metric "
+                "aggregation. You provided aggregation=`%s`" % aggregation)
+        metric = getattr(value, "_metric_obj", None)
+        if name is None and metric is None:
+            raise ValueError(
+                "Please provide a name for your metric like `self.add_metric("
+                "tf.reduce_sum(inputs), name='mean_activation', "
+                "aggregation='mean')`")
+        name = metric.name if name is None else name
+        self._check_metric(value, aggregation, metric)
+        known = next((m for m, _ in self._metric_updates
+                      if m.name == name), None)
+        if metric is not None:
+            self._metric_updates.append((metric, value))
+            return
+        made = known or _load("_src.keras.metrics").Mean(name)
+        self._metric_updates.append((made, made.update_state(value)))
+
+    @staticmethod
+    def _check_metric(value, aggregation, metric):
+        if aggregation is None and metric is None:
+            raise ValueError(
+                "We do not support adding an aggregated metric result tensor "
+                "that is not the output of a `tf.keras.metrics.Metric` metric "
+                "instance. Without having access to the metric instance we "
+                "cannot reset the state of a metric after every epoch during "
+                "training. You can create a `tf.keras.metrics.Metric` instance "
+                "and pass the result here or pass an un-aggregated result with "
+                "`aggregation` parameter set as `mean`.")
+
+    def _added_metrics(self):
+        """[(metric, what updates it)] of the layer and those inside it."""
+        found = list(self._metric_updates)
+        for layer in self._layers_inside():
+            found += layer._added_metrics()
+        return found
+
+    @property
+    def metrics(self):
+        found = []
+        for metric, _ in self._added_metrics():
+            if not any(metric is m for m in found):
+                found.append(metric)
+        return found
+
     def add_update(self, updates, inputs=None):
         """Adds operations, or functions that make them, that are to run with
-        each training step."""
+        each training step. `inputs`: what they depend on; True stands for the
+        inputs of the call."""
+        if isinstance(inputs, bool):
+            inputs = self._inputs_now if inputs else None
         for update in as_list(updates):
             if callable(update):
                 update = update()
             if not isinstance(update, Operation):
                 update = getattr(update, "op", None) or convert_to_tensor(
                     update).op
-            self._updates.append((update, self._inputs_now
-                                  if inputs is None else inputs))
+            if inputs is None and self._inputs_now is not None and (
+                    _depends_on(update, self._inputs_now)):
+                self._updates.append((update, self._inputs_now))
+            else:
+                self._updates.append((update, inputs))
 
     @property
     def updates(self):
@@ -546,15 +673,25 @@ class Layer(Module):
 
     # What the calls had.
 
+    @property
+    def _inbound_nodes(self):
+        return [Node(self, i) for i in range(len(self._calls))]
+
+    @property
+    def _outbound_nodes(self):
+        history = backend.graph_state().history
+        layers = {id(layer): layer for layer, _, _ in history.values()}
+        return [node for layer in layers.values()
+                for node in layer._inbound_nodes
+                if any(layer is self for layer in node._layers)]
+
+    inbound_nodes = property(lambda self: self._inbound_nodes)
+    outbound_nodes = property(lambda self: self._outbound_nodes)
+
     def _only(self, at, what):
         if not self._calls:
             raise AttributeError("Layer %s is not connected, no %s to return."
                                  % (self.name, what))
-        if len(self._calls) > 1:
-            raise AttributeError(
-                "Layer %s has multiple inbound nodes, hence the notion of "
-                "\"layer %s\" is ill-defined. Use `get_%s_at(node_index)` "
-                "instead." % (self.name, what, what))
         return self._calls[0][at]
 
     def _at(self, index, at, what):
@@ -583,7 +720,12 @@ class Layer(Module):
         if shapes and (hasattr(self, "_layers")
                        or all(s == shapes[0] for s in shapes)):
             return shapes[0]
-        return nest.map_structure(backend.int_shape, self._only(at, what))
+        self._only(at, what)
+        raise AttributeError(
+            "The layer \"%s\" has multiple inbound nodes, with different %s "
+            "shapes. Hence the notion of \"%s shape\" is ill-defined for the "
+            "layer. Use `get_%s_shape_at(node_index)` instead."
+            % (self.name, what, what, what))
 
     def get_input_at(self, node_index):
         return self._at(node_index, 0, "input")
@@ -625,9 +767,42 @@ class Layer(Module):
         return masks[0] if isinstance(masks, (list, tuple)) else masks
 
     def compute_output_shape(self, input_shape):
-        """The shape of the outputs for inputs of this shape."""
-        raise NotImplementedError("compute_output_shape of %s"
-                                  % type(self).__name__)
+        """The shape of the outputs for inputs of this shape: a TensorShape, or
+        a list for several. NotImplementedError for a layer of a program that
+        has no such method of its own."""
+        call = type(self).call
+        home = type(self) if call is Layer.call else call
+        if (type(self) is Layer
+                or not home.__module__.startswith(_OUR_LAYERS)):
+            raise NotImplementedError("compute_output_shape of %s"
+                                      % type(self).__name__)
+        return self._shape_of_copy(input_shape)
+
+    def _shape_of_copy(self, input_shape):
+        """What a layer of the same configuration makes, in a graph of its
+        own."""
+        config = self.get_config()
+        with Graph().as_default():
+            copy = type(self).from_config(config)
+            outputs = copy(_placeholders(
+                input_shape, dtypes.as_dtype(self._dtype or backend.floatx())))
+            return nest.map_structure(lambda x: x.get_shape(), outputs)
+
+    def compute_output_signature(self, input_signature):
+        """The TensorSpecs of the outputs for inputs of these TensorSpecs.
+        TypeError for other specs. Outputs have the type of the layer, or of
+        the first input where it has none yet."""
+        def shape_of(spec):
+            if not isinstance(spec, TensorSpec):
+                raise TypeError(
+                    "Only TensorSpec signature types are supported, but saw "
+                    "signature signature entry: {}.".format(spec))
+            return spec.shape
+        shapes = self.compute_output_shape(
+            nest.map_structure(shape_of, input_signature))
+        dtype = self._dtype or nest.flatten(input_signature)[0].dtype
+        return nest.map_structure(
+            lambda shape: TensorSpec(shape=shape, dtype=dtype), shapes)
 
     def get_config(self):
         """The arguments that from_config makes an equal layer of."""

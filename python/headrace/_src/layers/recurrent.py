@@ -414,7 +414,10 @@ class RNN(Layer):
         self.stateful = stateful
         self.unroll = unroll
         self.time_major = time_major
-        self.states = None
+        self._states = None
+        self._num_constants = None
+        self._constant_shapes = []
+        self._input_sizes = None  # the static shape of the inputs
         self._state_updates = []  # to run with each batch
         self.input_spec = None if isinstance(
             cell, StackedRNNCells) else InputSpec(ndim=3)
@@ -422,9 +425,11 @@ class RNN(Layer):
     def build(self, input_shape):
         shape = TensorShape(nest.flatten(input_shape)[0] if isinstance(
             input_shape, list) else input_shape).as_list()
-        step = [shape[1 if self.time_major else 0]] + shape[2:]
-        if not self.cell.built:
-            self.cell.build(TensorShape(step))
+        self._input_sizes = shape
+        step = TensorShape([shape[1 if self.time_major else 0]] + shape[2:])
+        if isinstance(self.cell, Layer) and not self.cell.built:
+            self.cell.build([step] + self._constant_shapes
+                            if self._constant_shapes else step)
             self.cell.built = True
         self.built = True
 
@@ -432,37 +437,77 @@ class RNN(Layer):
         return [n for part in as_list(self.cell.state_size)
                 for n in as_list(part)]
 
-    def __call__(self, inputs, initial_state=None, **kwargs):
+    def compute_output_shape(self, input_shape):
+        """That of the last output or of all; with return_state a list with
+        those of the states."""
+        if isinstance(input_shape, list):
+            input_shape = input_shape[0]
+        first, second = TensorShape(input_shape).as_list()[:2]
+        batch = second if self.time_major else first
+        size = getattr(self.cell, "output_size", None)
+        size = TensorShape(self._sizes()[0] if size is None else size)
+        ahead = ([first, second] if self.return_sequences else [batch])
+        output = TensorShape(ahead).concatenate(size)
+        if not self.return_state:
+            return output
+        return [output] + [TensorShape([batch]).concatenate(TensorShape(n))
+                           for n in self._sizes()]
+
+    def __call__(self, inputs, initial_state=None, constants=None, **kwargs):
         if isinstance(inputs, (list, tuple)):
-            inputs, initial_state = inputs[0], list(inputs[1:])
-        if initial_state is None:
-            return super().__call__(inputs, **kwargs)
-        states = kwargs["initial_state"] = as_list(initial_state)
+            inputs = list(inputs)
+            if constants is None and self._num_constants:
+                constants = inputs[-self._num_constants:]
+                del inputs[-self._num_constants:]
+            inputs, *rest = inputs
+            if initial_state is None and rest:
+                initial_state = rest
+        further = []
+        if initial_state is not None:
+            states = nest.flatten(as_list(initial_state))
+            kwargs["initial_state"] = states
+            further += states
+        if constants is not None:
+            kwargs["constants"] = as_list(constants)
+            self._num_constants = len(kwargs["constants"])
+            self._constant_shapes = [convert_to_tensor(x).get_shape()
+                                     for x in kwargs["constants"]]
+            further += kwargs["constants"]
         outputs = super().__call__(inputs, **kwargs)
-        if all(backend.is_keras_tensor(s) for s in states
-               if isinstance(s, Tensor)):
-            # A model that has the call gives it the states too.
-            self._calls[-1] = [inputs] + states, outputs
+        if further and all(isinstance(x, Tensor) and backend.is_keras_tensor(x)
+                           for x in further):
+            # A model that has the call gives it these too.
+            self._calls[-1] = [inputs] + further, outputs
         return outputs
 
-    def call(self, inputs, mask=None, training=None, initial_state=None):
+    def get_initial_state(self, inputs):
+        """The states before the first step: a list of zeros [batch, size]."""
+        return nest.flatten(_zero_states(
+            self.cell, _array.shape(inputs)[1 if self.time_major else 0],
+            inputs.dtype))
+
+    def call(self, inputs, mask=None, training=None, initial_state=None,
+             constants=None):
         if initial_state is not None:
             states = [convert_to_tensor(s) for s in initial_state]
         elif self.stateful:
             states = self._kept_states(inputs)
         else:
-            states = self._first_states(inputs)
+            states = self.get_initial_state(inputs)
         if len(states) != len(self._sizes()):
             raise ValueError("Layer %s expects %d states, but was passed %d"
                              % (self.name, len(self._sizes()), len(states)))
         x = inputs if self.time_major else _swapped(inputs)
         mask = self._time_major_mask(mask)
         _forget_masks(self.cell)
-        last, outputs, new = self._loop(x, states, mask, training)
+        options = _training_of(self.cell, training)
+        if constants is not None:
+            options["constants"] = [convert_to_tensor(c) for c in constants]
+        last, outputs, new = self._loop(x, states, mask, options)
         _forget_masks(self.cell)
         if self.stateful:
             self._state_updates = [v.assign(s).op
-                                   for v, s in zip(self.states, new)]
+                                   for v, s in zip(self._states, new)]
         if not self.time_major:
             outputs = _swapped(outputs)
         result = outputs if self.return_sequences else last
@@ -470,12 +515,6 @@ class RNN(Layer):
         result.set_shape((static[:2] if self.return_sequences else static[:1])
                          + self._step_shape(static))
         return [result] + new if self.return_state else result
-
-    def _first_states(self, inputs):
-        """Zeros."""
-        return nest.flatten(_zero_states(
-            self.cell, _array.shape(inputs)[1 if self.time_major else 0],
-            inputs.dtype))
 
     def _step_shape(self, static):
         """The sizes of a step's output after the batch, for inputs of the sizes
@@ -512,14 +551,13 @@ class RNN(Layer):
         return output, [_array.where(m, a, b)
                         for m, a, b in zip(every, new, states)]
 
-    def _loop(self, x, states, mask, training):
+    def _loop(self, x, states, mask, options):
         """(the last output, all outputs, the last states) of time-major x. The
         first step is made outside of the loop too: it tells the shape of the
         output, and dropout masks of all steps are made there."""
         n = _array.shape(x)[0]
         read = TensorArray(x.dtype.base_dtype, size=n)
         read = read.unstack(_raw.ReverseV2(x, [0]) if self.go_backwards else x)
-        options = _training_of(self.cell, training)
         first, _ = self.cell.call(x[0], list(states), **options)
         outputs = TensorArray(first.dtype.base_dtype, size=n,
                               element_shape=first.get_shape())
@@ -556,41 +594,73 @@ class RNN(Layer):
         stacked = outputs.stack()
         return stacked[-1], stacked, states
 
-    def _kept_states(self, inputs):
-        if self.states is None:
-            batch = inputs.get_shape().as_list()[1 if self.time_major else 0]
-            if batch is None:
-                raise ValueError(
-                    "If a RNN is stateful, it needs to know its batch size. "
-                    "Specify the batch size of your input tensors: by "
-                    "`batch_input_shape` of the first layer of a Sequential "
-                    "model, or by `batch_shape` of Input")
-            with name_scope("states"):
-                self.states = [backend.variable(
-                    _zeros(batch, *sizes), dtype=inputs.dtype.name,
-                    name="state") for sizes in self._state_shapes(inputs)]
-        return [convert_to_tensor(s) for s in self.states]
+    @property
+    def states(self):
+        """The states of a stateful layer, a list of variables, or of None
+        where there are none yet."""
+        return ([None] * len(self._sizes()) if self._states is None
+                else self._states)
 
-    def _state_shapes(self, inputs):
-        """The sizes of each state after the batch."""
+    @states.setter
+    def states(self, states):
+        self._states = states
+
+    def _make_states(self, sizes, dtype):
+        """Variables for inputs of the static shape `sizes`."""
+        batch = sizes[1 if self.time_major else 0] if sizes else None
+        if batch is None:
+            raise ValueError(
+                "If a RNN is stateful, it needs to know its batch size. "
+                "Specify the batch size of your input tensors: by "
+                "`batch_input_shape` of the first layer of a Sequential "
+                "model, or by `batch_shape` of Input")
+        with name_scope("states"):
+            self._states = [backend.variable(
+                _zeros(batch, *shape), dtype=dtype, name="state")
+                for shape in self._state_shapes(sizes)]
+
+    def _kept_states(self, inputs):
+        if self._states is None:
+            self._make_states(inputs.get_shape().as_list(), inputs.dtype.name)
+        return [convert_to_tensor(s) for s in self._states]
+
+    def _state_shapes(self, sizes):
+        """The sizes of each state after the batch, for inputs of the static
+        shape `sizes`."""
         return [[n] for n in self._sizes()]
 
     def reset_states(self, states=None):
         """Sets the states of a stateful layer, by default to zeros.
-        AttributeError for a layer that is not."""
+        AttributeError for a layer that is not; ValueError for another number
+        of states or other shapes, and while the size of a batch is not
+        known."""
         if not self.stateful:
             raise AttributeError("Layer must be stateful.")
-        if self.states is None:
-            return
-        values = as_list(states) or [
-            _zeros(*s.get_shape().as_list()) for s in self.states]
-        backend.batch_set_value(list(zip(self.states, values)))
+        if self._states is None:
+            self._make_states(self._input_sizes,
+                              self.dtype or backend.floatx())
+        values = nest.flatten(as_list(states)) if states is not None else [
+            _zeros(*s.get_shape().as_list()) for s in self._states]
+        if len(values) != len(self._states):
+            raise ValueError(
+                "Layer %s expects %d states, but it received %d state values. "
+                "Input received: %s" % (self.name, len(self._states),
+                                        len(values), states))
+        for i, (state, value) in enumerate(zip(self._states, values)):
+            if tuple(state.get_shape().as_list()) != np.shape(value):
+                raise ValueError(
+                    "State %d is incompatible with layer %s: expected shape=%s,"
+                    " found shape=%s" % (i, self.name, tuple(
+                        state.get_shape().as_list()), np.shape(value)))
+        backend.batch_set_value(list(zip(self._states, values)))
 
     _lists_layers = False
 
     def get_config(self):
+        constants = ({} if self._num_constants is None
+                     else {"num_constants": self._num_constants})
         return {**super().get_config(), "cell": named.describe(self.cell),
-                **self._options()}
+                **self._options(), **constants}
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
@@ -598,7 +668,10 @@ class RNN(Layer):
         cell = config.pop("cell")
         if isinstance(cell, dict):
             cell = _cell_of(cell, custom_objects)
-        return cls(cell, **config)
+        constants = config.pop("num_constants", None)
+        layer = cls(cell, **config)
+        layer._num_constants = constants
+        return layer
 
     def _options(self):
         return {key: getattr(self, key) for key in (
@@ -672,6 +745,20 @@ class _OfCell(OfOneCell, RNN):
     @classmethod
     def from_config(cls, config):
         return cls(**config)
+
+
+def _of_the_cell(name):
+    return property(lambda self: getattr(self.cell, name),
+                    doc="As its cell has it.")
+
+
+for _name in """
+        activation bias_constraint bias_initializer bias_regularizer dropout
+        implementation kernel_constraint kernel_initializer kernel_regularizer
+        recurrent_activation recurrent_constraint recurrent_dropout
+        recurrent_initializer recurrent_regularizer reset_after
+        unit_forget_bias units use_bias""".split():
+    setattr(_OfCell, _name, _of_the_cell(_name))
 
 
 class SimpleRNN(_OfCell):
@@ -811,6 +898,18 @@ class Bidirectional(Wrapper):
                 layer.build(input_shape)
         self.built = True
 
+    def compute_output_shape(self, input_shape):
+        """That of the forward layer, twice as wide for "concat"; a list if
+        there are several outputs."""
+        shapes = as_list(self.forward_layer.compute_output_shape(input_shape))
+        output, states = shapes[0], shapes[1:]
+        if self.merge_mode == "concat":
+            sizes = output.as_list()
+            output = TensorShape(sizes[:-1] + [2 * sizes[-1]])
+        outputs = [output] if self.merge_mode else [output, output]
+        outputs += states + states
+        return outputs[0] if len(outputs) == 1 else outputs
+
     def compute_mask(self, inputs, mask=None):
         """That of the inputs, for the outputs of all steps; states have
         none."""
@@ -868,6 +967,13 @@ class TimeDistributed(Wrapper):
             self.layer.build(TensorShape([shape[0]] + shape[2:]))
             self.layer.built = True
         self.built = True
+
+    def compute_output_shape(self, input_shape):
+        """The layer's for one step, with the steps after the batch."""
+        sizes = TensorShape(input_shape).as_list()
+        step = self.layer.compute_output_shape(
+            TensorShape(sizes[:1] + sizes[2:]))
+        return TensorShape(sizes[:2] + TensorShape(step).as_list()[1:])
 
     def compute_mask(self, inputs, mask=None):
         """What the layer makes of the mask of each step; where it makes none,

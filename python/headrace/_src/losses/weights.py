@@ -8,7 +8,7 @@ from headrace._src.framework.tensor import convert_to_tensor
 from headrace._src.ops import array_ops as _array
 from headrace._src.ops import math_ops as _math
 
-_MESSAGE = "weights can not be broadcast to values."
+MESSAGE = "weights can not be broadcast to values."
 
 
 def assert_broadcastable(weights, values):
@@ -30,13 +30,13 @@ def assert_broadcastable(weights, values):
             if w.ndims != v.ndims:
                 raise ValueError(
                     "%s values.rank=%s. weights.rank=%s. values.shape=%s. "
-                    "weights.shape=%s." % (_MESSAGE, v.ndims, w.ndims, v, w))
+                    "weights.shape=%s." % (MESSAGE, v.ndims, w.ndims, v, w))
             if w.is_fully_defined() and v.is_fully_defined():
                 for i, (a, b) in enumerate(zip(w.as_list(), v.as_list())):
                     if a not in (1, b):
                         raise ValueError(
                             "%s Mismatch at dim %d. values.shape=%s "
-                            "weights.shape=%s." % (_MESSAGE, i, v, w))
+                            "weights.shape=%s." % (MESSAGE, i, v, w))
                 return _array.no_op(name="static_dims_check_success")
         is_scalar = _math.equal(0, weights_rank, name="is_scalar")
 
@@ -53,7 +53,7 @@ def assert_broadcastable(weights, values):
         fits = cond(is_scalar, lambda: is_scalar, valid,
                     name="is_valid_shape")
         return Assert(fits, [
-            _MESSAGE, "weights.shape=", weights.name, weights_shape,
+            MESSAGE, "weights.shape=", weights.name, weights_shape,
             "values.shape=", values.name, values_shape, "is_scalar=",
             is_scalar], name=scope)
 

@@ -11,6 +11,8 @@ from headrace import raw_ops as _raw
 from headrace._src.framework.graph import name_scope
 from headrace._src.framework.tensor import convert_to_tensor
 from headrace._src.framework.tensor_shape import TensorShape
+from headrace._src.math.operator_functions import (
+    ADJOINTS, CHOLESKYS, INVERSES, PRODUCTS, SOLUTIONS, registered)
 from headrace._src.ops import array_ops as _array
 from headrace._src.ops import math_ops as _math
 from headrace._src.variables.base import Variable
@@ -353,8 +355,13 @@ class LinearOperator(Module):
         """The matrices, or their adjoints, times x or its adjoint; an operator
         if x is one."""
         if isinstance(x, LinearOperator):
-            return self._compose(self.adjoint() if adjoint else self,
-                                 x.adjoint() if adjoint_arg else x, name)
+            left = self.adjoint() if adjoint else self
+            right = x.adjoint() if adjoint_arg else x
+            own = registered(PRODUCTS, type(left), type(right))
+            if own is not None:
+                with self._scope(name):
+                    return own(left, right)
+            return self._compose(left, right, name)
         with self._scope(name):
             x = self._argument(x, "x", self._dimension(-2 if adjoint else -1),
                                -1 if adjoint_arg else -2)
@@ -389,8 +396,12 @@ class LinearOperator(Module):
         self._must_be_solvable()
         if isinstance(rhs, LinearOperator):
             left = self.adjoint() if adjoint else self
-            return self._compose(left.inverse(), rhs.adjoint()
-                                 if adjoint_arg else rhs, name)
+            right = rhs.adjoint() if adjoint_arg else rhs
+            own = registered(SOLUTIONS, type(left), type(right))
+            if own is not None:
+                with self._scope(name):
+                    return own(left, right)
+            return self._compose(left.inverse(), right, name)
         with self._scope(name):
             rhs = self._argument(rhs, "rhs", self._dimension(
                 -1 if adjoint else -2), -1 if adjoint_arg else -2)
@@ -447,8 +458,9 @@ class LinearOperator(Module):
         """The operator of the conjugate transposes."""
         if self.is_self_adjoint is True:
             return self
+        own = registered(ADJOINTS, type(self))
         with self._scope(name):
-            return self._adjoint()
+            return self._adjoint() if own is None else own(self)
 
     def inverse(self, name="inverse"):
         """The operator of the inverses. ValueError for what is_square or
@@ -459,8 +471,9 @@ class LinearOperator(Module):
         if self.is_non_singular is False:
             raise ValueError("Cannot take the Inverse: This operator represents "
                              "a singular matrix.")
+        own = registered(INVERSES, type(self))
         with self._scope(name):
-            return self._inverse()
+            return self._inverse() if own is None else own(self)
 
     def cholesky(self, name="cholesky"):
         """The operator L, lower triangular, with L L^H = this one. ValueError
@@ -468,8 +481,9 @@ class LinearOperator(Module):
         if not self._can_use_cholesky():
             raise ValueError("Cannot take the Cholesky decomposition: Not a "
                              "positive definite self adjoint matrix.")
+        own = registered(CHOLESKYS, type(self))
         with self._scope(name):
-            return self._cholesky()
+            return self._cholesky() if own is None else own(self)
 
     def assert_non_singular(self, name="assert_non_singular"):
         """An operation that fails if a matrix is singular."""

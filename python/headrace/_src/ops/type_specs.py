@@ -4,6 +4,7 @@ import collections.abc
 
 import numpy as np
 
+from headrace import raw_ops as _raw
 from headrace._headrace import Tensor
 from headrace._src.framework import dtypes, nest
 from headrace._src.framework.indexed_slices import (
@@ -416,6 +417,34 @@ class SparseTensorSpec(BatchableTypeSpec):
             return SparseTensorValue(*components)
         return SparseTensor(*components)
 
+    # As a dataset holds it: one variant of [3], or of [rows, 3].
+
+    @property
+    def _flat_tensor_specs(self):
+        return [TensorSpec(None, dtypes.variant)]
+
+    def _to_tensor_list(self, value):
+        value = SparseTensor.from_value(value)
+        return [_raw.SerializeSparse(value.indices, value.values,
+                                     value.dense_shape,
+                                     out_type=dtypes.variant)]
+
+    def _to_batched_tensor_list(self, value):
+        if self._shape.merge_with(value.shape).ndims == 0:
+            raise ValueError("Unbatching a sparse tensor is only supported for "
+                             "rank >= 1")
+        return [_raw.SerializeManySparse(value.indices, value.values,
+                                         value.dense_shape,
+                                         out_type=dtypes.variant)]
+
+    def _from_compatible_tensor_list(self, tensor_list):
+        value = SparseTensor(*_raw.DeserializeSparse(tensor_list[0],
+                                                     self._dtype))
+        rank = self._shape.ndims
+        value.indices.set_shape([None, rank])
+        value.dense_shape.set_shape([rank])
+        return value
+
     def _batch(self, batch_size):
         return SparseTensorSpec(
             TensorShape([batch_size]).concatenate(self._shape), self._dtype)
@@ -450,6 +479,8 @@ def _spec_of(value):
         return TensorSpec(value.shape, value.dtype)
     if isinstance(value, SparseTensor):
         return SparseTensorSpec(value.shape, value.dtype)
+    if isinstance(value, SparseTensorValue):
+        return SparseTensorSpec.from_value(value)
     if isinstance(value, IndexedSlices):
         return IndexedSlicesSpec(
             value.shape, value.values.dtype, value.indices.dtype,

@@ -53,6 +53,10 @@ def _names_of_assets(files):
     return names
 
 
+_RESERVED = {constants.INIT_OP_SIGNATURE_KEY: "initialization",
+             constants.TRAIN_OP_SIGNATURE_KEY: "the train op"}
+
+
 class SavedModelBuilder:
     """Writes a SavedModel to `export_dir`, which must be empty or not there.
 
@@ -80,10 +84,10 @@ class SavedModelBuilder:
 
     def _check_signatures(self, signature_def_map):
         for key, signature in (signature_def_map or {}).items():
-            if key == constants.INIT_OP_SIGNATURE_KEY:
-                raise KeyError("SignatureDef map key \"%s\" is reserved for "
-                               "initialization. Please use a different key."
-                               % key)
+            if key in _RESERVED:
+                raise KeyError("SignatureDef map key \"%s\" is reserved for %s. "
+                               "Please use a different key."
+                               % (key, _RESERVED[key]))
             for infos in (signature.inputs, signature.outputs):
                 for info in infos.values():
                     if info.WhichOneof("encoding") is None:
@@ -106,6 +110,14 @@ class SavedModelBuilder:
                 if get_collection_ref(key):
                     raise ValueError("Graph already contains one or more main "
                                      "ops under the collection %s." % key)
+        messages = [_any(asset) for asset in self._write_assets(assets)]
+        if messages:
+            get_collection_ref(constants.ASSETS_KEY).extend(messages)
+        if main_op is not None:
+            get_collection_ref(constants.MAIN_OP_KEY).append(main_op)
+
+    def _write_assets(self, assets):
+        """Copies the files that the tensors name; the AssetFileDefs."""
         if isinstance(assets, str):
             assets = get_default_graph().get_collection(assets)
         files = _asset_files(assets)
@@ -116,7 +128,7 @@ class SavedModelBuilder:
         for tensor, path in files:
             asset = AssetFileDef(filename=names[path])
             asset.tensor_info.name = tensor.name
-            messages.append(_any(asset))
+            messages.append(asset)
         if names:
             folder = os.path.join(self._export_dir, constants.ASSETS_DIRECTORY)
             os.makedirs(folder, exist_ok=True)
@@ -125,10 +137,7 @@ class SavedModelBuilder:
             logging.info("Assets written to: %s", folder)
         else:
             logging.info("No assets to write.")
-        if messages:
-            get_collection_ref(constants.ASSETS_KEY).extend(messages)
-        if main_op is not None:
-            get_collection_ref(constants.MAIN_OP_KEY).append(main_op)
+        return messages
 
     def _add_train_op(self, train_op):
         """Puts what trains the model into the collection where libraries that
@@ -154,7 +163,9 @@ class SavedModelBuilder:
         meta_graph_def.meta_info_def.tags.extend(list(tags))
         for key, signature in (signature_def_map or {}).items():
             meta_graph_def.signature_def[key].CopyFrom(signature)
-        self._saved_model.meta_graphs.add().CopyFrom(meta_graph_def)
+        added = self._saved_model.meta_graphs.add()
+        added.CopyFrom(meta_graph_def)
+        return added
 
     def add_meta_graph(self, tags, signature_def_map=None,
                        assets_collection=None, legacy_init_op=None,

@@ -9,6 +9,9 @@ from headrace._src.platform import tf_logging as logging
 from headrace._src.session.session import Session
 
 
+CLASSES: set = set()  # that derive from Benchmark
+
+
 class Benchmark:
     """A base of classes whose methods named benchmark... measure something and
     say so with report_benchmark."""
@@ -17,6 +20,10 @@ class Benchmark:
     def is_abstract(cls):
         """Whether it is this class itself, which measures nothing."""
         return cls is Benchmark
+
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        CLASSES.add(cls)
 
     def evaluate(self, tensors):
         """Their values, by the default session or a new one."""
