@@ -169,9 +169,12 @@ _COMMON = ("python.framework.", "python.ops.", "python.util.",
 
 def _imported(path, name):
     """The module `name` where a module of tensorflow.python, or of the like in
-    contrib, would have imported it; or None."""
+    contrib, would have imported it; or None. A module of contrib imports its
+    neighbours, too."""
+    path = inner_modules.SAME.get(path, path)
     if path.startswith("python.") or ".python." in path:
-        for folder in _COMMON:
+        own = path.rpartition(".")[0] + "."
+        for folder in _COMMON + ((own,) if path.startswith("contrib.") else ()):
             if _is_known(folder + name):
                 return importlib.import_module(
                     "%s.%s%s" % (ROOT, folder, name))
