@@ -51,6 +51,7 @@ import tensorflow.contrib.layers; tensorflow.contrib.layers.fully_connected
 from tensorflow.contrib import rnn, layers, slim; rnn.BasicLSTMCell
 from tensorflow.contrib.framework import arg_scope, add_arg_scope
 from tensorflow.contrib.framework.python.ops import arg_scope
+from tensorflow.contrib.framework.python.ops.arg_scope import add_arg_scope; import tensorflow.contrib.framework.python.ops.arg_scope as a, tensorflow.contrib.framework.python.ops as o, tensorflow as tf; from tensorflow.contrib.framework.python.ops import arg_scope as b; assert a is b is o.arg_scope is tf.contrib.framework.arg_scope
 from tensorflow.contrib.layers.python.layers import layers; layers.fully_connected
 from tensorflow.contrib.layers.python.layers import initializers as i; i.xavier_initializer
 from tensorflow.contrib.layers.python.layers import regularizers, utils
