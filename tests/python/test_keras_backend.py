@@ -74,8 +74,39 @@ def test_a_function_with_feeds_and_updates():
         K.function([x], [x], other=3)
     with pytest.raises(TypeError, match="list or tuple"):
         K.function([x], [x], updates=v)
-    with pytest.raises(NotImplementedError, match="cannot be fed with"):
-        f([K.constant([1.0])])
+
+
+def test_a_function_of_tensors_and_variables():
+    x, y = K.placeholder((None,)), K.placeholder((None,), dtype="int32")
+    number = tf.random_uniform([2])
+    f = K.function([x, y], [x, K.cast(y, "float32"), x - number])
+    for first, second, wanted in [
+            (K.constant([1., 2.]), [3, 4], ([1, 2], [3, 4])),
+            ([1., 2.], K.variable([3.5, 4.]), ([1, 2], [3, 4])),
+            (K.variable([1.]), K.constant([3]), ([1], [3]))]:
+        assert [z.tolist() for z in f([first, second])[:2]] == list(wanted)
+    assert f([number, [0]])[2].tolist() == [0, 0]  # of one value in a run
+
+
+def test_sparse_cross_entropy_over_another_axis():
+    p = np.random.RandomState(0).rand(2, 4, 3).astype("f")
+    labels = np.array([[0, 1, 2], [2, 1, 0]])
+    wanted = -np.log(np.take_along_axis(p, labels[:, None], 1)[:, 0])
+    last = p.transpose(0, 2, 1)
+    for logits in False, True:
+        for q, axis in ((p, 1), (p, -2), (last, 2), (last, -1)):
+            q = np.log(q) if logits else q
+            loss = K.sparse_categorical_crossentropy(
+                K.constant(labels), K.constant(q), logits, axis=axis)
+            assert loss.shape == [2, 3]
+            scale = p.sum(1)
+            kept = np.expand_dims(labels, axis)  # as long a shape as q's
+            np.testing.assert_allclose(
+                K.eval(K.sparse_categorical_crossentropy(
+                    K.constant(kept), K.constant(q), logits, axis=axis)),
+                K.eval(loss))
+            np.testing.assert_allclose(K.eval(loss), wanted + np.log(scale),
+                                       rtol=2e-6)
 
 
 def test_a_function_with_arguments_of_the_run():
@@ -226,6 +257,8 @@ def test_a_loop_with_constants_has_a_gradient():
     (lambda: K.batch_dot(images(), images(), axes=(0, 1)), ValueError, "batch"),
     (lambda: K.repeat(images(), 2), ValueError, "2 dimensions"),
     (lambda: K.switch(images() > 0, K.ones((2,)), K.ones((2,))), ValueError, "Rank"),
+    (lambda: K.sparse_categorical_crossentropy([0], tf.placeholder("float"),
+                                               axis=1), ValueError, "rank"),
     (lambda: K.learning_phase_scope(2).__enter__(), ValueError, "0 or 1")])
 def test_refusals(make, error, words):
     with pytest.raises(error, match=words):

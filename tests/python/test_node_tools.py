@@ -1,11 +1,13 @@
 """What programs do with nodes and graphs beside building them: operations from
 NodeDefs, attrs as messages, registries, scopes of devices, names and attrs."""
+import copy
 import os
 
 import pytest
 
 import headrace as tf
 from headrace._src.compat import graphs, node_tools, shape_functions
+from headrace._src.compat import gradient_registry
 from headrace._src.framework.operation import (
     OperatorNotAllowedInGraphError, Reference)
 from headrace._src.training import resources
@@ -208,6 +210,69 @@ def test_gradient_functions_of_programs_are_found():
     assert node_tools.get_gradient_function(x.op) is None
     with pytest.raises(LookupError, match="no entry for: NodeToolsNone"):
         node_tools.get_gradient_function(z.op)
+
+
+def test_gradient_functions_are_replaced_in_the_registry(graph):
+    table, x = gradient_registry.registry._registry, tf.constant(-2.)
+    before = copy.copy(table)
+    relu, mul = table["Relu"]["type"], table["Mul"]["type"]
+
+    def of(y):
+        return tf.Session().run(tf.gradients(y, x)[0])
+    try:
+        assert "Relu" in table and table["Shape"]["type"] is None
+        table["Relu"] = {"type": lambda op, g: 5 * g}
+        assert of(tf.nn.relu(x)) == 5
+        table["Relu"]["type"] = lambda op, g: 3 * relu(op, -op.inputs[0] * g)
+        assert of(tf.nn.relu(x)) == 0 and of(tf.nn.relu(-x)) == 6
+        table["Relu"]["type"] = relu
+        assert of(tf.nn.relu(-x)) == -1
+        # An input that occurs twice, and one that another type has.
+        table["Mul"]["type"] = lambda op, g: [2 * t for t in mul(op, g)]
+        assert of(x * x) == -8 and of(3 * x) == 6
+        gradient_registry.registry.register(
+            lambda op, g: relu(op, 7 * g), "Seven")
+        with graph.gradient_override_map({"Relu": "Seven"}):
+            assert of(tf.nn.relu(-x)) == -7
+        del table["Relu"]
+        with pytest.raises(LookupError, match="No gradient defined"):
+            of(tf.nn.relu(x))
+        tf.RegisterGradient("Relu")(lambda op, g: 9 * g)
+        assert of(tf.nn.relu(x)) == 9
+    finally:
+        gradient_registry.registry._registry = before
+    assert of(tf.nn.relu(x)) == 0 and of(x * x) == -4 and "Seven" not in table
+    assert gradient_registry.registry.lookup("Relu") == relu
+    assert len(table) == len(before) and "Relu" in table.copy()
+    with pytest.raises(LookupError, match="no entry for: Nope"):
+        gradient_registry.registry.lookup("Nope")
+    with pytest.raises(KeyError, match="two gradient with name 'Relu'"):
+        gradient_registry.registry.register(relu, "Relu")
+
+
+def test_gradient_functions_of_the_library(graph):
+    find = gradient_registry.registry.lookup
+    parts = tf.split(tf.constant([1., 2., 3.]), 3)
+    grads = find("Split")(parts[0].op, tf.constant([4.]), None,
+                          tf.constant([5.]))
+    run = tf.Session().run
+    assert grads[0] is None and run(grads[1]).tolist() == [4, 0, 5]
+    rows = tf.gather(tf.constant([1., 2.]), [1]).op
+    slices = find("GatherV2")(rows, tf.constant([6.]))[0]
+    assert run(slices).values.tolist() == [6]
+    assert find("Neg")(tf.negative(1.).op, None) is None
+    with pytest.raises(NotImplementedError, match="has a state"):
+        find("Relu")(tf.raw_ops.RandomUniform(shape=[1], dtype=tf.float32).op)
+    table = gradient_registry.registry._registry
+    mul = table["Mul"]["type"]
+    table["Mul"]["type"] = lambda op, g: mul(op, g)
+    try:
+        u = tf.constant(3.)
+        y = tf.while_loop(lambda x: x < 9, lambda x: x * u, [tf.constant(2.)])
+        with pytest.raises(NotImplementedError, match="while_loop"):
+            tf.gradients(y, u)
+    finally:
+        table["Mul"]["type"] = mul
 
 
 def test_statistics_add_up(graph):

@@ -153,7 +153,8 @@ INTERNAL = {
                               import_scoped_meta_graph naming proto_functions
                               read_meta_graph_file""",
     "slim.evaluation": "latest_eval_step_value",
-    "training.gradients": """key_of source_of variables_by_tensor
+    "training.gradients": """key_of register remove replace source_of
+                             through_library variables_by_tensor
                              variables_read""",
     "training.saver": "saver_of",
     "training.global_step": "get_or_create_read",

@@ -553,8 +553,40 @@ def test_a_callable_from_options():
             getattr(wrong, part).append("none:0"[:4 if part == "target" else 6])
             with pytest.raises(error, match="none"):
                 sess._make_callable_from_options(wrong)
-        options.tensor_connection.add(from_tensor="a:0", to_tensor="x:0")
-        with pytest.raises(NotImplementedError, match="feeds a tensor"):
+
+
+def test_a_callable_with_connections_of_tensors():
+    with tf.Graph().as_default(), tf.Session() as sess:
+        x, y = (tf.placeholder(tf.float32, [], name=n) for n in "xy")
+        number = tf.random_uniform([], name="number")
+        tf.multiply(number, 2, name="doubled")
+        v = tf.Variable(3., name="v")
+        tf.add_n([x, y], name="total")
+        changed = tf.assign_add(v, x)
+        sess.run(v.initializer)
+        # (connections, feeds and their values, fetches, what is right of these)
+        for pairs, feed, fetches, is_right in [
+                ([("v:0", "x:0")], {"y:0": 2}, ["total:0"],
+                 lambda t: t == 5),
+                ([("v:0", "x:0"), ("v:0", "y:0")], {}, ["total:0"],
+                 lambda t: t == 6),
+                # The tensor has one value in a run.
+                ([("number:0", "x:0"), ("number:0", "y:0")], {},
+                 ["total:0", "doubled:0", "number:0"],
+                 lambda t, d, n: t == d == 2 * n),
+                # It may be computed from what is fed.
+                ([("total:0", "number:0")], {"x:0": 1, "y:0": 3},
+                 ["doubled:0"], lambda d: d == 8),
+                ([("v:0", "x:0")], {}, [changed.name], lambda c: c == 6)]:
+            options = tf.headrace.messages.CallableOptions(
+                feed=list(feed), fetch=fetches)
+            for start, end in pairs:
+                options.tensor_connection.add(from_tensor=start, to_tensor=end)
+            run = sess._make_callable_from_options(options)
+            assert is_right(*run(*map(np.float32, feed.values()))), pairs
+        options = tf.headrace.messages.CallableOptions()
+        options.tensor_connection.add(from_tensor="x:0", to_tensor="none:0")
+        with pytest.raises(tf.errors.InvalidArgumentError, match="none"):
             sess._make_callable_from_options(options)
 
 

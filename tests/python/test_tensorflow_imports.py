@@ -51,6 +51,7 @@ import tensorflow.contrib.layers; tensorflow.contrib.layers.fully_connected
 from tensorflow.contrib import rnn, layers, slim; rnn.BasicLSTMCell
 from tensorflow.contrib.framework import arg_scope, add_arg_scope
 from tensorflow.contrib.framework.python.ops import arg_scope
+from tensorflow.contrib.framework.python.ops.arg_scope import add_arg_scope; import tensorflow.contrib.framework.python.ops.arg_scope as a, tensorflow.contrib.framework.python.ops as o, tensorflow as tf; from tensorflow.contrib.framework.python.ops import arg_scope as b; assert a is b is o.arg_scope is tf.contrib.framework.arg_scope
 from tensorflow.contrib.layers.python.layers import layers; layers.fully_connected
 from tensorflow.contrib.layers.python.layers import initializers as i; i.xavier_initializer
 from tensorflow.contrib.layers.python.layers import regularizers, utils
@@ -81,6 +82,9 @@ from tensorflow.python.ops import ctc_ops as c; import tensorflow as tf; s = tf.
 from tensorflow.python.ops import gradients_impl as g, gradients_util as u; import tensorflow as tf; x = tf.constant([1., 2.]); assert tf.Session().run(g._hessian_vector_product(tf.reduce_sum(x ** 3), [x], [tf.constant([1., 3.])]))[0].tolist() == [6., 36.] and u.IsTrainable(x) and not u.IsTrainable(tf.int32)
 from tensorflow.python.ops import math_ops as m; import tensorflow as tf; s = m._as_indexed_slices(tf.constant([[1.], [2.]])); assert tf.Session().run(s).indices.tolist() == [0, 1] and m._as_indexed_slices(s) is s
 from tensorflow.python.ops import math_ops as m; import tensorflow as tf; one, two = m._as_indexed_slices_list([tf.constant([1.]), tf.IndexedSlices([[1.]], tf.constant([0], tf.int64))]); assert one.indices.dtype == two.indices.dtype == tf.int64
+from tensorflow.contrib.slim.nets import resnet_v2 as r; import tensorflow.contrib.slim.nets as n, tensorflow as tf; assert r.resnet_utils.Block is tf.contrib.slim.nets.resnet_utils.Block and n.resnet_v1.resnet_utils.subsample
+from tensorflow.python.framework import ops; import tensorflow as tf; v = tf.Variable(1.); assert ops._as_graph_element(v) is v._as_graph_element() and ops._as_graph_element(tf.constant(1)) is None
+from tensorflow.python.framework import ops; import tensorflow as tf; r = ops._gradient_registry; assert "Relu" in r._registry and "Nope" not in r.list() and ops.get_gradient_function(tf.nn.relu(1.).op) == r.lookup("Relu")
 from tensorflow.python.framework import ops; import tensorflow as tf; assert ops.get_gradient_function(tf.py_func(abs, [1.], tf.float32).op) is None
 from tensorflow.python.ops import array_ops as a; import tensorflow as tf; assert a.shape_internal(tf.zeros([2]), optimize=False).op.type == "Shape" and a.shape_internal(tf.zeros([2])).op.type == "Const"
 from tensorflow.python.ops import resource_variable_ops as r; v = r.ResourceVariable(1.); assert isinstance(v.assign_add(1.), r._UnreadVariable)

@@ -112,7 +112,7 @@ class _Module(types.ModuleType):
                                  % (self.__name__, name))
         path = _plain(self.__name__)
         below = "%s.%s" % (path, name) if path else name
-        if _is_known(below):
+        if _is_known(below) and not _hides_module(path, name):
             return importlib.import_module("%s.%s" % (self.__name__, name))
         try:
             value = _find(path, name)
@@ -125,7 +125,11 @@ class _Module(types.ModuleType):
 
     def __setattr__(self, name, value):
         """In a module of tensorflow.python, what a program puts in the place of
-        a function holds where the library calls it, too."""
+        a function holds where the library calls it, too. A module that is
+        imported does not replace a function of its name."""
+        if (isinstance(value, _Module) and _hides_module(
+                _plain(self.__name__), name)):
+            return
         home = (None if name.startswith("__")
                 or isinstance(value, types.ModuleType)
                 else _home(_plain(self.__name__), name))
@@ -161,6 +165,14 @@ class _Module(types.ModuleType):
         return sorted(found)
 
 
+def _hides_module(path, name):
+    """Whether the module at `path` has a function with the name of a module
+    below it, as contrib.framework.python.ops has arg_scope."""
+    kind, home, original = _entries(path).get(name, ("", "", ""))
+    return (bool(kind) and _is_known("%s.%s" % (path, name))
+            and (kind == "inner" or _is_there(home, original)))
+
+
 # Where the modules are that TensorFlow's modules import from each other.
 _COMMON = ("python.framework.", "python.ops.", "python.util.",
            "python.training.", "python.platform.", "python.eager.",
@@ -169,9 +181,12 @@ _COMMON = ("python.framework.", "python.ops.", "python.util.",
 
 def _imported(path, name):
     """The module `name` where a module of tensorflow.python, or of the like in
-    contrib, would have imported it; or None."""
+    contrib, would have imported it; or None. A module of contrib imports its
+    neighbours, too."""
+    path = inner_modules.SAME.get(path, path)
     if path.startswith("python.") or ".python." in path:
-        for folder in _COMMON:
+        own = path.rpartition(".")[0] + "."
+        for folder in _COMMON + ((own,) if path.startswith("contrib.") else ()):
             if _is_known(folder + name):
                 return importlib.import_module(
                     "%s.%s%s" % (ROOT, folder, name))

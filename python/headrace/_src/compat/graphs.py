@@ -30,6 +30,15 @@ _numbers = itertools.count(1)
 _numbers_lock = threading.Lock()
 
 
+def as_graph_element(obj):
+    """The tensor or operation that stands for `obj`, a variable for example;
+    None for what has none, as a tensor itself."""
+    if isinstance(obj, (Operation, Tensor)):
+        return None
+    convert = getattr(obj, "_as_graph_element", None)
+    return convert() if callable(convert) else None
+
+
 def graph_from_inputs(op_input_list, graph=None):
     """`graph`, or that of the first input that has one, or the default one.
     ValueError if an input is of another."""

@@ -486,7 +486,7 @@ NAMES = {
             EagerTensor executing_eagerly_outside_functions
             NullContextmanager""",
         "compat.graphs": """
-            _TensorLike=TensorLike
+            _TensorLike=TensorLike _as_graph_element=as_graph_element
             _get_graph_from_inputs=graph_from_inputs convert_to_tensor_v2
             default_session get_all_collection_keys
             get_name_scope has_default_graph inside_function
@@ -494,6 +494,7 @@ NAMES = {
             is_dense_tensor_like name_from_scope_name
             prepend_name_scope register_dense_tensor_like_type
             strip_name_scope uid""",
+        "compat.gradient_registry": "_gradient_registry=registry",
         "compat.node_tools": """
             Operation OpStats RegisterShape RegisterStatistics
             _NodeDef=node_def _default_graph_stack=default_graph_stack

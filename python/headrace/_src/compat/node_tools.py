@@ -5,10 +5,11 @@ import re
 from headrace import _headrace
 from headrace._headrace import Operation as _Operation
 from headrace._headrace import Tensor
+from headrace._src.compat.gradient_registry import (
+    registry as gradient_registry)
 from headrace._src.framework import device_spec
 from headrace._src.framework import graph as _graph
 from headrace._src.framework.messages import NodeDef
-from headrace._src.training import gradients as _gradients
 from headrace._src.training import meta_graph as _meta_graph
 
 _NODE_NAME = re.compile(r"[A-Za-z0-9.][A-Za-z0-9_.\-/]*")
@@ -79,21 +80,15 @@ class Operation(metaclass=_OperationType):
 # Registries.
 
 def get_gradient_function(op):
-    """The gradient function in Python of a node's op, None if it has no inputs
-    or no gradient goes through it. LookupError if there is none in Python."""
+    """The gradient function of a node's op, None if it has no inputs or no
+    gradient goes through it. LookupError if there is none."""
     if not op.inputs:
         return None
     try:
         op_type = op._attr("_gradient_op_type").decode()
     except ValueError:
         op_type = op.type
-    found = _gradients._functions.get(op_type)
-    if found is not None:
-        return found
-    entry = _headrace.gradient_entry(op_type)
-    if entry is not None and not entry[0]:
-        return None  # no gradient goes through it
-    raise LookupError("gradient registry has no entry for: %s" % op_type)
+    return gradient_registry.lookup(op_type)
 
 
 _shape_functions: dict = {}

@@ -61,9 +61,13 @@ class _Function:
             raise ValueError("function: %d inputs were given, %d are wanted"
                              % (len(inputs), len(self.inputs)))
         feed = {x: _fed(x, value) for x, value in zip(self.inputs, inputs)
-                if value is not None}
+                if value is not None and not _is_symbol(value)}
         feed.update(self.feed_dict or {})
-        outputs, _, others = get_session().run(
+        session = get_session()
+        feed.update(_computed(session, feed, [
+            (x, value) for x, value in zip(self.inputs, inputs)
+            if _is_symbol(value)]))
+        outputs, _, others = session.run(
             [self.outputs, self.updates_op, self.fetches], feed,
             self.run_options, self.run_metadata)
         for fetch, value in zip(self.fetches, others):
@@ -72,11 +76,26 @@ class _Function:
         return nest.pack_sequence_as(self._structure, outputs)
 
 
+def _is_symbol(value):
+    return isinstance(value, (Tensor, Variable))
+
+
+def _computed(session, feed, pairs):
+    """The feeds for pairs of a placeholder and a tensor: the values of the
+    tensors, all of one run. The tensors themselves are fed as well, so that
+    what is computed from them has the same values."""
+    if not pairs:
+        return {}
+    values = session.run([x for _, x in pairs], feed)
+    found = {}
+    for (placeholder, x), value in zip(pairs, values):
+        found[placeholder] = _fed(placeholder, value)
+        if isinstance(x, Tensor) and session.graph.is_feedable(x):
+            found[x] = value
+    return found
+
+
 def _fed(placeholder, value):
-    if isinstance(value, (Tensor, Variable)):
-        raise NotImplementedError(
-            "function: %s cannot be fed with %s, only with values; compute it "
-            "with Session.run first" % (placeholder, value))
     if isinstance(placeholder, SparseTensor):
         return _backend.as_sparse(value, SparseTensorValue)
     return np.asarray(value, placeholder.dtype.as_numpy_dtype)
@@ -92,8 +111,9 @@ def _assigned(update):
 
 def function(inputs, outputs, updates=None, name=None, **kwargs):
     """A callable from values for `inputs`, placeholders, to the values of
-    `outputs`; after the first of these `updates` run: ops, or (variable, new
-    value). It runs in get_session().
+    `outputs`. A tensor or a variable that it gets for one is computed first.
+    After the first of `outputs`, `updates` run: ops, or (variable, new value).
+    It runs in get_session().
 
     kwargs: of Session.run. `feed_dict`, further values by tensor; `fetches`,
     further tensors, which are computed too; `options`; `run_metadata`.

@@ -133,20 +133,33 @@ def _clipped(p):
 def sparse_categorical_crossentropy(y_true, y_pred, from_logits=False,
                                     axis=-1):
     """-log of the prediction of the class y_true, an integer. The classes are
-    in the last dimension; ValueError for another."""
+    in the dimension `axis` of y_pred. ValueError if y_pred, of unknown rank,
+    has them in another than the last one."""
     y_pred = convert_to_tensor(y_pred)
     rank = y_pred.get_shape().ndims
-    if axis not in (-1, None) and axis != (rank or 0) - 1:
-        raise ValueError("sparse_categorical_crossentropy: axis=%s is not "
-                         "supported, only the last one" % axis)
     logits = y_pred if from_logits else _logits_of(y_pred, "Softmax")
     if logits is None:
         logits = _math.log(_clipped(y_pred))
+    unmoved = logits
+    if axis not in (-1, None):
+        logits = _with_last(logits, rank, axis)
     y_true = _math.cast(y_true, dtypes.int64)
     if y_true.get_shape().ndims == rank and rank:
-        y_true = _array.squeeze(y_true, [-1])
+        if logits is unmoved:
+            y_true = _array.squeeze(y_true, [-1])
+        else:  # labels have size 1 in `axis`
+            y_true = _array.reshape(y_true, _array.shape(logits)[:-1])
     return _nn_losses.sparse_softmax_cross_entropy_with_logits(
         labels=y_true, logits=logits)
+
+
+def _with_last(x, rank, axis):
+    """`x`, of `rank` dimensions, with the dimension `axis` moved to the end."""
+    if rank is None:
+        raise ValueError("sparse_categorical_crossentropy: axis=%s needs "
+                         "predictions whose rank is known, got %s" % (axis, x))
+    order = [i for i in range(rank) if i != axis % rank] + [axis % rank]
+    return x if order == list(range(rank)) else _array.transpose(x, order)
 
 
 def binary_crossentropy(y_true, y_pred, from_logits=False, label_smoothing=0):

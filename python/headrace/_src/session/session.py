@@ -124,18 +124,17 @@ class Session:
     def _make_callable_from_options(self, callable_options):
         """A function of the names in a CallableOptions: it takes the values of
         the feeds in order, and `run_metadata`, and returns those of the
-        fetches as a list. tf.errors for names that the graph does not have;
-        NotImplementedError if it has tensor_connection."""
+        fetches as a list. Of a `tensor_connection`, from_tensor is computed in
+        a run before, and its value is that of both tensors. tf.errors for
+        names that the graph does not have."""
         options = _own_message(callable_options, "CallableOptions")
-        if options.tensor_connection:
-            raise NotImplementedError(
-                "CallableOptions.tensor_connection, which feeds a tensor to "
-                "another, is not supported: compute the value in a run of its "
-                "own, or build on the tensor %s itself"
-                % options.tensor_connection[0].from_tensor)
+        connections = options.tensor_connection
         try:
-            feeds, fetches = ([self._graph.get_tensor_by_name(x) for x in names]
-                              for names in (options.feed, options.fetch))
+            feeds, fetches, sources, sinks = (
+                [self._graph.get_tensor_by_name(x) for x in names]
+                for names in (options.feed, options.fetch,
+                              [c.from_tensor for c in connections],
+                              [c.to_tensor for c in connections]))
         except KeyError as e:
             raise errors.InvalidArgumentError(None, None, e.args[0]) from None
         try:
@@ -147,14 +146,28 @@ class Session:
         if both:
             raise errors.InvalidArgumentError(
                 None, None, "%s is both fed and fetched." % both[0])
-        function = self.make_callable(fetches + targets, feeds,
-                                      accept_options=True)
         run_options = options.run_options
+        before = self._run_of_sources(sources, feeds, run_options)
+        kept = [i for i, x in enumerate(sources)
+                if x not in feeds and x not in sources[:i]
+                and self._graph.is_feedable(x) and not x.dtype._is_ref_dtype]
+        function = self.make_callable(
+            fetches + targets, feeds + [sources[i] for i in kept] + sinks,
+            accept_options=True)
 
         def run(*args, run_metadata=None):
-            return function(*args, options=run_options,
+            values = before(args)
+            return function(*args, *(values[i] for i in kept), *values,
+                            options=run_options,
                             run_metadata=run_metadata)[:len(fetches)]
         return run
+
+    def _run_of_sources(self, sources, feeds, run_options):
+        """A function from the values of `feeds` to those of `sources`."""
+        if not sources:
+            return lambda args: []
+        function = self.make_callable(sources, feeds, accept_options=True)
+        return lambda args: function(*args, options=run_options)
 
     def plan(self, fetches, feed_shapes=None):
         """What the tensors of a run would take, known without running it.

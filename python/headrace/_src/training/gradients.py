@@ -38,18 +38,44 @@ class AggregationMethod:
 
 # Gradient functions in Python by op; None for ops without a gradient.
 _functions: dict = {}
+# Op types whose gradient function the program removed from the registry.
+hidden: set = set()
 
 
-def _register(op_type, function):
+def register(op_type, function):
+    """Keeps the gradient function of an op type. KeyError if it has one."""
     if not isinstance(op_type, str):
         raise TypeError("op_type must be a string")
     entry = _headrace.gradient_entry(op_type)
-    if op_type in _functions or entry is not None:
+    if op_type not in hidden and (op_type in _functions or entry is not None):
         raise KeyError("Registering two gradient with name '%s'! (Previous "
                        "registration was in %s)" % (
                            op_type, "the library" if entry is not None
                            else "this program"))
-    _functions[op_type] = function
+    replace(op_type, function)
+
+
+def replace(op_type, function):
+    """Sets the gradient function of an op type, whether it has one or not. The
+    library's, a LibraryGradient, brings that back."""
+    hidden.discard(op_type)
+    if getattr(function, "op_type", None) == op_type:
+        _functions.pop(op_type, None)
+    else:
+        _functions[op_type] = function
+
+
+def remove(op_type):
+    """Makes an op type have no gradient function."""
+    if _headrace.gradient_entry(op_type) is None:
+        _functions.pop(op_type, None)
+        return
+    hidden.add(op_type)
+
+    def refuse(op, *grads):
+        raise LookupError("No gradient defined for operation '%s' (op type: "
+                          "%s)" % (op.name, op_type))
+    _functions[op_type] = refuse
 
 
 class RegisterGradient:
@@ -63,13 +89,13 @@ class RegisterGradient:
         self._op_type = op_type
 
     def __call__(self, f):
-        _register(self._op_type, f)
+        register(self._op_type, f)
         return f
 
 
 def NotDifferentiable(op_type):
     """Says that no gradient goes through operations of this type."""
-    _register(op_type, None)
+    register(op_type, None)
 
 
 NoGradient = NotDifferentiable
@@ -222,17 +248,37 @@ def gradients(ys, xs, grad_ys=None, name="gradients",
             g = convert_to_tensor_or_indexed_slices(g, name="grad_ys_%d" % i)
             _check_type(i, g, y)
             start.append(_to_core(g))
+        colocate = bool(colocate_gradients_with_ops)
         found = _headrace.add_gradients(
-            graph, ys, sources, start, stops, scope[:-1],
-            bool(colocate_gradients_with_ops), bool(gate_gradients),
-            unconnected is UnconnectedGradients.ZERO,
-            aggregation_method in (1, 2), _functions,
-            functools.partial(_call, bool(colocate_gradients_with_ops)),
-            functools.partial(_call_in_loop,
-                              bool(colocate_gradients_with_ops)),
-            functools.partial(_call_in_function,
-                              bool(colocate_gradients_with_ops)),
-            place_of)
+            graph, ys, sources, start, stops, scope[:-1], colocate,
+            bool(gate_gradients), unconnected is UnconnectedGradients.ZERO,
+            aggregation_method in (1, 2), _functions, *_callers(colocate))
+    return [_from_core(g) for g in found]
+
+
+def _callers(colocate):
+    """What the library calls gradient functions in Python with."""
+    return (functools.partial(_call, colocate),
+            functools.partial(_call_in_loop, colocate),
+            functools.partial(_call_in_function, colocate), place_of)
+
+
+def through_library(ys, xs, grad_ys):
+    """The gradients of xs, the inputs of an operation, from those of its
+    outputs ys, by the library's function. Tensors, IndexedSlices and None.
+    NotImplementedError in the gradient of a loop."""
+    if isinstance(get_default_graph()._get_control_flow_context(),
+                  _BackwardLoop):
+        raise NotImplementedError(
+            "The library's gradient function of %s (%s) cannot be called by a "
+            "function in Python in the gradient of a while_loop"
+            % (ys[0].op.name, ys[0].op.type))
+    with name_scope("library_gradient") as scope:
+        start = [_to_core(convert_to_tensor_or_indexed_slices(g))
+                 for g in grad_ys]
+        found = _headrace.add_gradients(
+            get_default_graph(), ys, xs, start, xs, scope[:-1], False, False,
+            False, False, {}, *_callers(False))
     return [_from_core(g) for g in found]
 
 
@@ -372,7 +418,7 @@ def custom_gradient(f):
             _raw.Identity(result_tensor)
         _custom_count += 1
         name = "CustomGradient-%d" % _custom_count
-        _register(name, gradient)
+        register(name, gradient)
         with graph.gradient_override_map({"IdentityN": name}):
             outputs = _raw.IdentityN(flat + args + handles)
         outputs = list(outputs)[:len(flat)]
