@@ -572,7 +572,7 @@ NAMES = {
     },
     "python.keras.backend": {
         "framework.graph": "get_graph=get_default_graph",
-        "keras.backend_running": "GraphExecutionFunction",
+        "keras.backend_running": "GraphExecutionFunction=_Function",
         "layers.backend": """
             is_keras_tensor is_placeholder
             symbolic_learning_phase=learning_phase""",
