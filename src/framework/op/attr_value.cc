@@ -113,7 +113,7 @@ template <typename T>
 std::string Show(const std::vector<T>& v) {
   std::string s = "[";
   for (size_t i = 0; i < v.size() && i < kMaxElements; ++i) {
-    const T element = v[i];
+    const T& element = v[i];
     StrAppend(&s, i == 0 ? "" : ", ", Show(element));
   }
   if (v.size() > kMaxElements) {

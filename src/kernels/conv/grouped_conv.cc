@@ -111,7 +111,7 @@ struct Factors {
   typename Holder::Type value;
 
   explicit Factors(const float* x) {
-    constexpr auto kFrom = [](int i) { return i / kOut * kIn; };
+    constexpr auto kFrom = [](int i) { return i / std::max(kOut, 1) * kIn; };
     const typename Holder::Type v = Holder::At(x);
     if constexpr (kOut == 0) {
       value = v;
