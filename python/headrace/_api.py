@@ -781,6 +781,7 @@ NAMES = {
         "raw_ops": "check_numerics is_finite is_inf is_nan",
     },
     "distribute": {
+        "distribute.one_device": "MirroredStrategy OneDeviceStrategy",
         "distribute.strategy": """
             InputContext InputReplicationMode ReduceOp ReplicaContext Strategy
             StrategyExtended get_loss_reduction get_replica_context

@@ -140,7 +140,7 @@ INTERNAL = {
     "nn.ctc_ops": "ctc_loss_dense dense_labels_to_sparse",
     "platform.file_io": "FileStatistics",
     "training.basic_session_run_hooks": "write_trace",
-    "distribute.strategy": """get_cross_replica_context
+    "distribute.strategy": """Between entered get_cross_replica_context
                               require_replica_context""",
     "training.cluster_resolver": "tf_config",
     "training.checkpoint_management": """existing_checkpoint
@@ -315,7 +315,7 @@ def test_what_is_not_supported_yet(name):
     ("keras.applications.NASNetLarge", "the other networks"),
     ("keras.experimental.LinearModel", "tf.train and tf.layers"),
     ("contrib.cudnn_rnn.CudnnLSTM", "tf.nn.dynamic_rnn"),
-    ("distribute.MirroredStrategy", "tf.device and one tower a device"),
+    ("distribute.NcclAllReduce", "tf.device and one tower a device"),
     ("profiler", "RunOptions(trace_level"),
     ("contrib.training.SequenceQueueingStateSaver", "tf.train and tf.data")])
 def test_what_is_left_out_and_what_to_use_instead(name, instead):

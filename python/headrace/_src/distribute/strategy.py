@@ -1,5 +1,5 @@
-"""tf.distribute without devices to spread work over: the one strategy there is
-runs everything once, as TensorFlow does where a program sets none.
+"""tf.distribute with one replica: the strategy of programs that set none, and
+those that put everything on one device (one_device.py).
 
 Libraries ask for the context of the replica that runs and let it merge values;
 with one replica the values stay what they are."""
@@ -65,16 +65,25 @@ class InputReplicationMode(enum.Enum):
 _state = threading.local()
 
 
+class Between:
+    """The context between replicas: in the scope of a strategy, and while
+    values are merged."""
+
+    def __init__(self, strategy):
+        self.strategy = strategy
+
+
 def _contexts():
-    """The contexts that this thread has entered: a ReplicaContext each, or None
-    between replicas."""
+    """The contexts that this thread has entered, a ReplicaContext or Between
+    each."""
     if not hasattr(_state, "stack"):
         _state.stack = []
     return _state.stack
 
 
 @contextlib.contextmanager
-def _entered(context):
+def entered(context):
+    """The context holds in it."""
     _contexts().append(context)
     try:
         yield
@@ -93,7 +102,8 @@ class ReplicaContext:
     replica_id_in_sync_group = property(lambda self: self._id)
     num_replicas_in_sync = property(
         lambda self: self._strategy.num_replicas_in_sync)
-    devices = property(lambda self: ("",))
+    devices = property(
+        lambda self: self._strategy.extended._devices_of_replica())
 
     def __enter__(self):
         _contexts().append(self)
@@ -104,7 +114,7 @@ class ReplicaContext:
     def merge_call(self, merge_fn, args=(), kwargs=None):
         """merge_fn(strategy, *args, **kwargs) for all replicas at once. In it
         there is no replica context."""
-        with _entered(None):
+        with entered(Between(self._strategy)):
             return merge_fn(self._strategy, *args, **(kwargs or {}))
 
     def all_reduce(self, reduce_op, value):
@@ -132,6 +142,9 @@ class StrategyExtended:
 
     def _num_replicas_in_sync(self):
         return 1
+
+    def _devices_of_replica(self):
+        return ("",)
 
     def call_for_each_replica(self, fn, args=(), kwargs=None):
         """What fn(*args, **kwargs) returns in each replica."""
@@ -195,6 +208,14 @@ class Strategy:
     def scope(self):
         """Variables made in it are the strategy's."""
         yield self
+
+    def experimental_run(self, fn, input_iterator=None):
+        """What fn returns in each replica for the next element of an iterator
+        of make_dataset_iterator, or without arguments."""
+        with self.scope():
+            return self.experimental_run_v2(
+                fn, () if input_iterator is None else (
+                    input_iterator.get_next(),))
 
     def experimental_run_v2(self, fn, args=(), kwargs=None):
         """What fn(*args, **kwargs) returns in each replica."""
@@ -260,30 +281,37 @@ _strategy = _DefaultStrategy()
 _replica = ReplicaContext(_strategy, 0)
 
 
-def get_strategy():
-    """The strategy of this program: that of one replica."""
-    return _strategy
-
-
-def has_strategy():
-    """False: no strategy was set."""
-    return False
-
-
-def get_replica_context():
-    """The context of the replica that runs; None in a merge_call."""
+def _context():
     stack = _contexts()
     return stack[-1] if stack else _replica
 
 
+def get_strategy():
+    """The strategy in whose scope or replica the program is; else that of one
+    replica without a device."""
+    return _context().strategy
+
+
+def has_strategy():
+    """Whether the program is in the scope of a strategy."""
+    return get_strategy() is not _strategy
+
+
+def get_replica_context():
+    """The context of the replica that runs; None in a merge_call and in the
+    scope of a strategy."""
+    context = _context()
+    return None if isinstance(context, Between) else context
+
+
 def in_cross_replica_context():
-    """Whether a merge_call runs."""
+    """Whether a merge_call runs, or the scope of a strategy holds."""
     return get_replica_context() is None
 
 
 def get_cross_replica_context():
-    """The strategy in a merge_call, or None."""
-    return _strategy if in_cross_replica_context() else None
+    """The strategy between replicas, or None."""
+    return get_strategy() if in_cross_replica_context() else None
 
 
 def require_replica_context(replica_ctx):
