@@ -51,7 +51,6 @@ ImageBands BandsOf(const ConvParams& p) {
                         .least_width = 1,
                         .row_ns = 0.015 * static_cast<double>(p.out[2]) *
                                   static_cast<double>(PaddedOut(p) * TapsOf(p)),
-                        .copies = true,
                         .zero_rows = true});
 }
 

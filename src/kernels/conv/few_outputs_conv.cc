@@ -208,21 +208,15 @@ class FewOutputsConv : public ConvImplementation {
     }
   }
   int64_t WorkspaceBytes(const ConvParams& p, int threads) const override {
-    return std::min(threads, ScratchSlots::kMost) * BandsOf(p).SlotBytes();
+    return BandsOf(p).WorkspaceBytes(threads);
   }
 
   void Run(const ConvArgs& args) const override {
     const ConvParams& p = *args.params;
     const ImageBands bands = BandsOf(p);
-    ScratchSlots slots(args.workspace, bands.SlotBytes(),
-                       std::min(args.pool->NumThreads(), ScratchSlots::kMost));
-    args.pool->ParallelForCost(bands.size(), bands.band_ns(),
-                               [&](int64_t begin, int64_t end) {
-                                 const ScratchSlots::Slot slot(&slots);
-                                 for (int64_t b = begin; b < end; ++b) {
-                                   RunBand(args, bands, b, slot.data());
-                                 }
-                               });
+    bands.ForEach(args.pool, args.workspace, [&](int64_t b, void* scratch) {
+      RunBand(args, bands, b, scratch);
+    });
   }
 
  private:

@@ -5,7 +5,12 @@
 #ifndef HEADRACE_KERNELS_CONV_IMAGE_BANDS_H_
 #define HEADRACE_KERNELS_CONV_IMAGE_BANDS_H_
 
+#include <algorithm>
+#include <cstdint>
+
+#include "base/thread_pool.h"
 #include "kernels/conv/conv_impl.h"
+#include "kernels/conv/tiles.h"
 
 namespace headrace::conv {
 
@@ -15,8 +20,8 @@ class ImageBands {
     int64_t pixel;        // floats from one copied pixel to the next
     int64_t least_width;  // outputs that are computed of a row, at least
     double row_ns;        // what an output row takes
-    bool copies;          // even where nothing is padded
-    // Rows outside the image are there, as zeros.
+    bool copies = false;  // even where nothing is padded
+    // Rows outside the image are there, as zeros; then all are copied.
     bool zero_rows = false;
   };
   // `p` outlives it.
@@ -42,6 +47,20 @@ class ImageBands {
   double copied() const;
   // Scratch memory of a band.
   int64_t SlotBytes() const;
+  // Scratch memory of ForEach.
+  int64_t WorkspaceBytes(int threads) const {
+    return std::min(threads, ScratchSlots::kMost) * SlotBytes();
+  }
+  // Calls use(index, scratch) for each band, on the threads of the pool.
+  template <typename Use>
+  void ForEach(ThreadPool* pool, void* workspace, const Use& use) const {
+    ScratchSlots slots(workspace, SlotBytes(),
+                       std::min(pool->NumThreads(), ScratchSlots::kMost));
+    pool->ParallelForCost(size(), band_ns(), [&](int64_t begin, int64_t end) {
+      const ScratchSlots::Slot slot(&slots);
+      for (int64_t b = begin; b < end; ++b) use(b, slot.data());
+    });
+  }
 
  private:
   friend class ImageBand;
