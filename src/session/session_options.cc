@@ -167,7 +167,7 @@ Status SessionOptions::FromConfig(const pb::ConfigProto& config,
          {"sum_products", "fold_transpose", "fold_tensordot", "fold_dilation",
           "fold_pad", "group_conv", "fold_batch_norm", "fuse_layer_norm",
           "fuse_activation", "fuse_attention", "fuse_conv", "fuse_conv_chain",
-          "fuse_lstm", "fuse_matmul", "group_elementwise",
+          "fuse_fake_quant", "fuse_lstm", "fuse_matmul", "group_elementwise",
           "fuse_elementwise"}) {
       o.disabled_passes.insert(name);
     }

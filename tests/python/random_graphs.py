@@ -449,6 +449,8 @@ def conv_of_steps(b, t):
         fake_quant(b, t), fake_quant(b, filters), padding=b.padding(t, size),
         strides=b.order([1, 1, 1, 1]), data_format=b.format))
     y = rest_of_layer(b, y)
+    if b.maybe():
+        y = fake_quant(b, y)
     return .05 * y + b.per_channel(y, b.array(b.channels(y)))
 
 

@@ -112,7 +112,7 @@ class Bfloat16Conv : public ConvImplementation {
 
     const double tile_flops =
         4.0 * kRows * kColumns * static_cast<double>(pairs * taps);
-    ComputeTiles(args, {kRows, kColumns, tile_flops},
+    ComputeTiles(args, args.epilogue, {kRows, kColumns, tile_flops},
                  [&] { return Tile(args, image, pairs); });
   }
 

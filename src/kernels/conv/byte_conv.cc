@@ -16,6 +16,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <numeric>
 
 #include "base/thread_pool.h"
 #include "headrace/simd.h"
@@ -24,6 +25,8 @@
 #include "kernels/conv/conv_lists.h"
 #include "kernels/conv/tap_rows.h"
 #include "kernels/lib/byte_product.h"
+#include "kernels/lib/simd_width.h"
+#include "kernels/lib/vector_tail.h"
 
 namespace headrace::conv {
 namespace {
@@ -57,28 +60,31 @@ struct Form {
 
 // The workspace: for each pixel, and for the padding, its codes, their sum, and
 // 0 or NaN; for each output channel what its sums are multiplied by and less.
+// The sums are there if the results depend on them, zeros and NaNs if there is
+// a NaN.
 class Workspace {
  public:
   Workspace(const ConvParams& p, void* base)
       : step(4 * NumQuads(p.in_channels)) {
     const int64_t pixels = p.batch * p.in_pixels() + 1;
+    const int64_t channels = CeilDiv(p.out_channels, kColumns) * kColumns;
     codes = Take<uint8_t>(base, pixels * step);
-    code_sums = Take<int32_t>(base, pixels);
+    code_sums = Take<uint32_t>(base, pixels);
     nans = Take<float>(base, pixels);
-    factors = Take<float>(base, p.out_channels);
-    less = Take<int32_t>(base, p.out_channels);
-    zeros = Take<int32_t>(base, p.out_channels);
+    factors = Take<float>(base, channels);
+    less = Take<uint32_t>(base, channels);
+    zeros = Take<uint32_t>(base, channels);
   }
 
   int64_t bytes() const { return bytes_; }
 
   const int64_t step;  // of codes, from one pixel to the next
   uint8_t* codes;
-  int32_t* code_sums;
+  uint32_t* code_sums;
   float* nans;
   float* factors;
-  int32_t* less;
-  int32_t* zeros;
+  uint32_t* less;
+  uint32_t* zeros;
 
  private:
   template <typename T>
@@ -96,9 +102,10 @@ class Workspace {
 class Tile {
  public:
   // `is_skewed`: sums depend on those of the image's codes.
-  Tile(const ConvArgs& args, const Form& form, const Workspace& w, bool has_nan,
-       bool is_skewed)
+  Tile(const ConvArgs& args, const VectorTail& tail, const Form& form,
+       const Workspace& w, bool has_nan, bool is_skewed)
       : args_(args),
+        tail_(tail),
         form_(form),
         w_(w),
         pixels_(*args.params),
@@ -109,11 +116,16 @@ class Tile {
     first_ = pixel;
     count_ = count;
     for (int64_t r = 0; r < count; ++r) {
-      code_sums_[r] = 0;
-      nans_[r] = 0;
       pixels_.ForEach(pixel + r, [&](int64_t tap, int64_t from) {
         rows_[tap * kRows + r] = w_.codes + from * w_.step;
-        code_sums_[r] += w_.code_sums[from];
+      });
+    }
+    if (!is_skewed_ && !has_nan_) return;
+    for (int64_t r = 0; r < count; ++r) {
+      code_sums_[r] = 0;
+      nans_[r] = 0;
+      pixels_.ForEach(pixel + r, [&](int64_t, int64_t from) {
+        if (is_skewed_) code_sums_[r] += w_.code_sums[from];
         if (has_nan_) nans_[r] += w_.nans[from];
       });
     }
@@ -128,58 +140,59 @@ class Tile {
          .quads = form_.quads,
          .panel = static_cast<const ByteQuad*>(args_.prepared_filter) +
                   panel * form_.all_quads * kColumns,
-         .sums = sums_,
+         .sums = reinterpret_cast<int32_t*>(sums_),
          .sums_step = kColumns,
-         .columns = columns});
-    if (is_skewed_) {
-      SubtractZeros(count_, columns, code_sums_, w_.zeros + channel, sums_);
-    }
-    Scale(count_, columns, sums_, w_.factors + channel, w_.less + channel,
-          nans_,
-          static_cast<float*>(args_.result) + first_ * p.out_channels + channel,
-          p.out_channels);
+         .columns = kColumns});
+    RunSimdWide([&](auto bytes) {
+      constexpr int kBytes = decltype(bytes)::value;
+      using Vector = VectorOf<kBytes>;
+      for (int64_t j = 0; j < columns; j += Vector::kLanes) {
+        Finish<kBytes>(channel, j, std::min(columns - j, Vector::kLanes));
+      }
+    });
   }
 
  private:
-  // Sums wrap around on the way; in the end they fit 32 bits.
-  static void SubtractZeros(int64_t rows, int64_t columns,
-                            const int32_t* code_sums, const int32_t* zeros,
-                            int32_t* sums) {
-    RunSimd([=] {
-      for (int64_t r = 0; r < rows; ++r) {
-        auto* const to = reinterpret_cast<uint32_t*>(sums + r * kColumns);
-        const auto of_row = static_cast<uint32_t>(code_sums[r]);
-        for (int64_t j = 0; j < columns; ++j) {
-          to[j] -= of_row * static_cast<uint32_t>(zeros[j]);
-        }
+  // Scales and stores `count` columns of the sums from column j on, those of
+  // `channel` + j.
+  template <int kBytes>
+  __attribute__((always_inline)) void Finish(int64_t channel, int64_t j,
+                                             int64_t count) {
+    using Vector = VectorOf<kBytes>;
+    using Ints = VectorOf<kBytes, int32_t>;
+    using Words = VectorOf<kBytes, uint32_t>;
+    const int64_t depth = args_.params->out_channels, c = channel + j;
+    auto* const out = static_cast<float*>(args_.result);
+    const auto factor = Vector::At(w_.factors + c);
+    const auto less = Words::At(w_.less + c), zero = Words::At(w_.zeros + c);
+    const VectorTail::Channels<Vector> channels(tail_, c, count);
+    for (int64_t r = 0; r < count_; ++r) {
+      // Wraps around on the way; in the end it fits 32 bits.
+      typename Words::Type sum = Words::At(sums_ + r * kColumns + j) - less;
+      if (is_skewed_) sum -= code_sums_[r] * zero;
+      typename Vector::Type y =
+          __builtin_convertvector(reinterpret_cast<typename Ints::Type&>(sum),
+                                  typename Vector::Type) *
+          factor;
+      if (has_nan_) y += nans_[r];
+      const int64_t at = (first_ + r) * depth + c;
+      if (count == Vector::kLanes) {
+        tail_.Store<Vector>(y, channels, at, out);
+      } else {
+        tail_.StoreLanes<Vector>(y, channels, count, at, out);
       }
-    });
-  }
-  static void Scale(int64_t rows, int64_t columns, const int32_t* sums,
-                    const float* factors, const int32_t* less,
-                    const float* nans, float* out, int64_t out_step) {
-    RunSimd([=] {
-      for (int64_t r = 0; r < rows; ++r) {
-        const int32_t* const from = sums + r * kColumns;
-        float* const to = out + r * out_step;
-        const float nan = nans[r];
-        for (int64_t j = 0; j < columns; ++j) {
-          const auto sum = static_cast<int32_t>(static_cast<uint32_t>(from[j]) -
-                                                static_cast<uint32_t>(less[j]));
-          to[j] = static_cast<float>(sum) * factors[j] + nan;
-        }
-      }
-    });
+    }
   }
 
   const ConvArgs& args_;
+  const VectorTail& tail_;
   const Form& form_;
   const Workspace& w_;
   const TapPixels pixels_;
   const bool has_nan_, is_skewed_;
   int64_t first_ = 0, count_ = 0;
   const uint8_t* rows_[kMostTaps * kRows];
-  int32_t sums_[kRows * kColumns], code_sums_[kRows];
+  uint32_t sums_[kRows * kColumns], code_sums_[kRows];
   float nans_[kRows];
 };
 
@@ -254,12 +267,13 @@ class ByteConv : public ConvImplementation {
     const ConvParams& p = *args.params;
     const Form form(p);
     const Workspace w(p, args.workspace);
-    const bool has_nan = Quantize(args, w);
     const bool is_skewed = PrepareChannels(args, form, w);
+    const bool has_nan = Quantize(args, is_skewed, w);
+    const VectorTail tail(args.epilogue);
     const double tile_flops =
         2.0 * kRows * kColumns * static_cast<double>(form.all_quads);
-    ComputeTiles(args, {kRows, kColumns, tile_flops},
-                 [&] { return Tile(args, form, w, has_nan, is_skewed); });
+    ComputeTiles(args, tail.rest, {kRows, kColumns, tile_flops},
+                 [&] { return Tile(args, tail, form, w, has_nan, is_skewed); });
   }
 
  private:
@@ -280,33 +294,42 @@ class ByteConv : public ConvImplementation {
     }
   }
 
-  // The codes of `n` numbers, their sum, and whether there is a NaN.
-  static void Encode(const FakeQuantRange& range, const float* from, int64_t n,
-                     uint8_t* codes, int32_t* sum_of, int32_t* has_nan) {
-    RunSimd([=] {
+  // The codes of `rows` rows of `n` numbers, `step` bytes apart, and zeros
+  // between them. Returns whether there is a NaN, whose code is any.
+  static bool Encode(const FakeQuantRange& range, const float* from,
+                     int64_t rows, int64_t n, int64_t step, uint8_t* codes) {
+    int32_t nan = 0;
+    RunSimd([&nan, range, from, rows, n, step, codes] {
       // Copies: a byte that is written might be a part of what is captured.
       const float min = range.min, max = range.max, inverse = range.inverse;
-      const int64_t count = n;
+      const int64_t all = rows, count = n, gap = step - n;
       const float* __restrict x = from;
       uint8_t* __restrict to = codes;
-      int32_t sum = 0, nan = 0;
-      for (int64_t c = 0; c < count; ++c) {
-        // In this order a NaN becomes a number, and nothing is below 0.
-        const float clamped = std::max(min, std::min(max, x[c]));
-        const auto code =
-            static_cast<int32_t>((clamped - min) * inverse + 0.5f);
-        to[c] = static_cast<uint8_t>(code);
-        sum += code;
-        nan |= x[c] != x[c] ? 1 : 0;
+      int32_t any = 0;
+      for (int64_t r = 0; r < all; ++r, x += count, to += count + gap) {
+        for (int64_t c = 0; c < count; ++c) {
+          // In this order a NaN becomes a number, and nothing is below 0.
+          const float clamped = std::max(min, std::min(max, x[c]));
+          to[c] = static_cast<uint8_t>(
+              static_cast<int32_t>((clamped - min) * inverse + 0.5f));
+          any |= x[c] != x[c] ? 1 : 0;
+        }
+        for (int64_t c = 0; c < gap; ++c) to[count + c] = 0;
       }
-      *sum_of = sum;
-      *has_nan = nan;
+      nan = any;
     });
+    return nan != 0;
+  }
+  static float NanOr0(const float* from, int64_t n) {
+    const bool has =
+        std::any_of(from, from + n, [](float x) { return std::isnan(x); });
+    return has ? std::numeric_limits<float>::quiet_NaN() : 0;
   }
 
-  // Writes the codes of the image and of the padding. Returns whether there is
-  // a NaN.
-  static bool Quantize(const ConvArgs& args, const Workspace& w) {
+  // Writes the codes of the image and of the padding, and their sums if these
+  // count. Returns whether there is a NaN.
+  static bool Quantize(const ConvArgs& args, bool needs_sums,
+                       const Workspace& w) {
     const ConvParams& p = *args.params;
     const ByteLevels::Steps& steps = p.byte_levels->image();
     const auto* const in = static_cast<const float*>(args.input);
@@ -314,23 +337,27 @@ class ByteConv : public ConvImplementation {
     std::fill_n(w.codes + all * w.step, depth,
                 static_cast<uint8_t>(steps.zero));
     std::fill_n(w.codes + all * w.step + depth, w.step - depth, uint8_t{0});
-    w.code_sums[all] = static_cast<int32_t>(depth) * steps.zero;
+    w.code_sums[all] = static_cast<uint32_t>(depth * steps.zero);
     w.nans[all] = 0;
     std::atomic<bool> has_nan{false};
     args.pool->ParallelForCost(
         all, cost::kCode * static_cast<double>(depth),
         [&](int64_t begin, int64_t end) {
-          int32_t any = 0;
+          // Without gaps they are one row.
+          const bool is_dense = w.step == depth;
+          const int64_t rows = is_dense ? 1 : end - begin;
+          const int64_t n = is_dense ? (end - begin) * depth : depth;
+          const bool any =
+              Encode(steps.range, in + begin * depth, rows, n,
+                     is_dense ? n : w.step, w.codes + begin * w.step);
           for (int64_t i = begin; i < end; ++i) {
-            int32_t nan = 0;
-            Encode(steps.range, in + i * depth, depth, w.codes + i * w.step,
-                   &w.code_sums[i], &nan);
-            std::fill(w.codes + i * w.step + depth, w.codes + (i + 1) * w.step,
-                      uint8_t{0});
-            w.nans[i] = nan != 0 ? std::numeric_limits<float>::quiet_NaN() : 0;
-            any |= nan;
+            w.nans[i] = any ? NanOr0(in + i * depth, depth) : 0;
           }
-          if (any != 0) has_nan = true;
+          for (int64_t i = begin; needs_sums && i < end; ++i) {
+            const uint8_t* const codes = w.codes + i * w.step;
+            w.code_sums[i] = std::accumulate(codes, codes + depth, 0u);
+          }
+          if (any) has_nan = true;
         });
     return has_nan;
   }
@@ -346,13 +373,15 @@ class ByteConv : public ConvImplementation {
     const auto products = static_cast<uint32_t>(p.taps() * p.in_channels);
     const auto image_zero = static_cast<uint32_t>(image.zero);
     bool is_skewed = false;
+    const int64_t end = form.panels * kColumns;
+    std::fill(w.factors + p.out_channels, w.factors + end, 0.0f);
+    std::fill(w.zeros + p.out_channels, w.zeros + end, 0u);
+    std::fill(w.less + p.out_channels, w.less + end, 0u);
     for (int64_t c = 0; c < p.out_channels; ++c) {
       const ByteLevels::Steps& filter = p.byte_levels->filter(c);
       w.factors[c] = image.range.scale * filter.range.scale;
-      w.zeros[c] = filter.zero - PackedLess(filter);
-      w.less[c] = static_cast<int32_t>(
-          image_zero *
-          (sums[c] - products * static_cast<uint32_t>(w.zeros[c])));
+      w.zeros[c] = static_cast<uint32_t>(filter.zero - PackedLess(filter));
+      w.less[c] = image_zero * (sums[c] - products * w.zeros[c]);
       is_skewed |= w.zeros[c] != 0;
     }
     return is_skewed;

@@ -184,6 +184,8 @@ TEST(FusedConvChain, Refusals) {
     EXPECT_NE(message.find(what), std::string::npos) << message;
   };
   refuses(ChainTester({"", "Tanh"}).Run(), "fused_ops[1]: got Tanh");
+  refuses(ChainTester({"", "FakeQuantWithMinMaxArgs"}).Run(),
+          "fused_ops[1]: got FakeQuantWithMinMaxArgs");
   refuses(ChainTester({"Add", ""}, 1).Arg({1, 4, 4, 2}).Run(),
           "fused_ops[0]: got Add");
   refuses(ChainTester({""}).Run(), "wanted num_convs = 2");

@@ -150,7 +150,7 @@ inline constexpr double kPairsOfPeak = 2.4, kRoundToPairs = 0.15;
 // lane and with pairs of 16 bits; for each number of the image that becomes a
 // code; for each pixel that a tile looks up; for each result.
 inline constexpr double kBytesOfPeak = 0.75, kBytePairsOfPeak = 2;
-inline constexpr double kCode = 0.1, kByteTap = 1, kStoreBytes = 0.45;
+inline constexpr double kCode = 0.03, kByteTap = 1, kStoreBytes = 0.1;
 
 // For each byte that a prepared filter takes beyond the filter's own: not a
 // time but a price, a millisecond for 33 MB.

@@ -683,6 +683,48 @@ TEST(ConvImplementations, ApplyTheEpilogue) {
   }
 }
 
+// And rounds to steps: a sum that lies between two of them may be rounded
+// either way.
+TEST(ConvImplementations, RoundToSteps) {
+  ThreadPool four(4);
+  constexpr auto kForward = ConvDirection::kForward;
+  const FakeQuantRange range(-1, 2, {0, 255});
+  int64_t elements = 0, different = 0;
+  for (const ConvCase& c : Cases()) {
+    const ConvParams p = Params(c);
+    const Tensor bias = Random(DT_FLOAT, p.out_channels);
+    for (const ConvImplementation* impl : ConvImplementations(kForward)) {
+      if (!impl->Accepts(p, HostCpu()) || !impl->AppliesEpilogue()) continue;
+      const Tensor plain = RunOne(impl, kForward, p, &four);
+      for (const char* name : {"", "Relu6", "Tanh"}) {
+        Activation a = Activation::kNone;
+        if (*name != 0) {
+          ASSERT_EQ(FindActivation(name, &a), OkStatus());
+        }
+        Epilogue e = {.bias = &bias, .activation = a};
+        Tensor want;
+        ASSERT_EQ(plain.DeepCopyTo(&want), OkStatus());
+        ApplyEpilogue(&four, DT_FLOAT, e, p.batch * p.out_pixels(),
+                      p.out_channels, want.raw_data());
+        e.steps = &range;
+        const Tensor got = RunOne(impl, kForward, p, &four, e);
+        for (int64_t i = 0; i < got.NumElements(); ++i) {
+          const float code = FakeQuantCode(want.data<float>()[i], range.min,
+                                           range.max, range.inverse);
+          const float steps =
+              (got.data<float>()[i] - range.min) * range.inverse;
+          ++elements;
+          different += std::abs(steps - code) > 1e-3f ? 1 : 0;
+          ASSERT_LE(std::abs(steps - code), 1.001f)
+              << c.name << " " << impl->Name() << " " << name << " " << i;
+        }
+      }
+    }
+  }
+  EXPECT_GT(elements, 100000);
+  EXPECT_LE(different, elements / 1000);
+}
+
 // What winograd*.cc say of their accuracy, for deep sums.
 TEST(Winograd, ErrorsAreAsStated) {
   ThreadPool* pool = ThreadPool::Global();

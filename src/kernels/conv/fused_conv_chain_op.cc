@@ -163,7 +163,7 @@ class FusedConvChainOp : public OpKernel,
       if (fused_ops[i].empty()) continue;
       const std::vector<std::string> ops = absl::StrSplit(fused_ops[i], ',');
       HR_RETURN_IF_ERROR(FusedOps::Parse(ops, &s.fused));
-      if (s.fused.batch_norm || (s.fused.add && i + 1 < n) ||
+      if (s.fused.batch_norm || s.fused.rounds || (s.fused.add && i + 1 < n) ||
           s.fused.activation >= Activation::kFirstFunction) {
         return errors::Unimplemented(
             "fused_ops[", i, "]: got ", fused_ops[i],

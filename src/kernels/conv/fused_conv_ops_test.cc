@@ -1,5 +1,6 @@
 // _FusedConv2D and _FusedDepthwiseConv2dNative give what the nodes give that
 // they stand for, and refuse what they cannot compute.
+#include <algorithm>
 #include <cmath>
 
 #include "framework/kernel/op_tester.h"
@@ -52,6 +53,18 @@ double Activate(const std::string& name, double x) {
   return x;
 }
 
+constexpr char kSteps[] = "FakeQuantWithMinMaxArgs";
+// Of levels 5 to 255 and the range [-1.5, 2], nudged so that 0 is a step.
+constexpr double kStep = 3.5 / 250, kLow = -107 * kStep;
+
+// What fake quantisation makes of x; NaN if rounding may decide.
+double RoundToStep(double x) {
+  const double code = (std::clamp(x, kLow, kLow + 3.5) - kLow) / kStep + 0.5;
+  return std::abs(code - std::round(code)) < 1e-2
+             ? NAN
+             : std::floor(code) * kStep + kLow;
+}
+
 struct FusedCase {
   std::vector<std::string> ops;
   bool depthwise = false;
@@ -71,6 +84,9 @@ void FusedAttrs(OpTester* t, const FusedCase& c, int64_t num_args) {
       .Attr("num_args", num_args)
       .Attr("leakyrelu_alpha", 0.1f)
       .Attr("epsilon", 0.01f);
+  if (!c.ops.empty() && c.ops.back() == kSteps) {
+    t->Attr("_result_steps", std::vector<float>{5, 255, -1.5f, 2});
+  }
   if (!c.depthwise) {
     t->Attr("TArgs", std::vector<DataType>(num_args, c.dtype))
         .Attr("num_host_args", int64_t{0});
@@ -132,7 +148,9 @@ void ExpectSameAsUnfused(const FusedCase& c) {
       want = (want - arg(2)) / std::sqrt(arg(3) + 0.01) * arg(0) + arg(1);
     }
     if (has("Add")) want += At(args.back(), i);
-    want = Activate(c.ops.back(), want);
+    for (const std::string& op : c.ops) want = Activate(op, want);
+    if (has(kSteps)) want = RoundToStep(want);
+    if (std::isnan(want)) continue;
     ASSERT_NEAR(At(fused.Output(0), i), want,
                 tolerance * std::max(1.0, std::abs(want)))
         << "element " << i;
@@ -171,6 +189,11 @@ TEST(FusedConvOps, SameAsUnfused) {
       {{"FusedBatchNorm", "Relu6"}, true},
       {{"BiasAdd", "Add", "Elu"}, true, "NCHW"},
       {{"BiasAdd", "Sigmoid"}, true, "NHWC", DT_DOUBLE},
+      {{kSteps}},
+      {{"BiasAdd", "Relu6", kSteps}},
+      {{"BiasAdd", "Add", "Relu", kSteps}, false, "NCHW"},
+      {{"BiasAdd", "Tanh", kSteps}},
+      {{"FusedBatchNorm", "Relu6", kSteps}, true},
   };
   for (const FusedCase& c : cases) {
     std::string name = c.format + DataTypeString(c.dtype);
@@ -181,7 +204,7 @@ TEST(FusedConvOps, SameAsUnfused) {
 }
 
 TEST(FusedConvOps, NanPassesThroughActivations) {
-  for (const char* activation : {"Relu", "Relu6", "LeakyRelu", "Elu"}) {
+  for (const char* activation : {"Relu", "Relu6", "LeakyRelu", "Elu", kSteps}) {
     OpTester t("_FusedConv2D");
     FusedAttrs(&t, {{"BiasAdd", activation}}, 1);
     t.Input(MakeTensor<float>({1, 1, 2, 1}, {NAN, -1}))
@@ -229,6 +252,7 @@ TEST(FusedConvOps, Refusals) {
        kInvalid,
        "variance: got shape [1,5]"},
       {{"Add"}, {bias}, kInvalid, "addend: got shape [5]"},
+      {{"BiasAdd", kSteps, "Relu"}, {bias}, kUnimplemented, "fused_ops"},
   };
   for (const auto& c : cases) {
     SCOPED_TRACE(c.message);
@@ -239,6 +263,26 @@ TEST(FusedConvOps, Refusals) {
     t.Attr("TArgs", types).Input(x).Input(Tensor(DT_FLOAT, {3, 3, 3, 5}));
     for (const Tensor& a : c.args) t.Input(a);
     ExpectError(t.Run(), c.code, c.message);
+  }
+}
+
+TEST(FusedConvOps, StepsThatAreNoneAreRefused) {
+  const struct {
+    DataType dtype;
+    std::vector<float> steps;
+  } cases[] = {{DT_FLOAT, {}},
+               {DT_FLOAT, {0, 255, 1}},
+               {DT_FLOAT, {0, 255, 1, 1}},
+               {DT_FLOAT, {255, 0, -1, 1}},
+               {DT_FLOAT, {0, 255, NAN, 1}},
+               {DT_DOUBLE, {0, 255, -1, 1}}};
+  for (const auto& c : cases) {
+    OpTester t("_FusedConv2D");
+    FusedAttrs(&t, {{kSteps}, false, "NHWC", c.dtype}, 0);
+    t.Attr("_result_steps", c.steps)
+        .Input(Tensor(c.dtype, {1, 4, 4, 3}))
+        .Input(Tensor(c.dtype, {3, 3, 3, 5}));
+    ExpectError(t.Run(), absl::StatusCode::kInvalidArgument, "_result_steps");
   }
 }
 

@@ -64,15 +64,17 @@ struct PanelTiles {
   double tile_flops = 0;
 };
 
-// Computes all tiles of args.result on the pool's threads, and applies the
-// epilogue. A thread takes some tiles by some panels at a time, 4 million
-// operations, and calls make() for them, which returns an object with
+// Computes all tiles of args.result on the pool's threads, and applies
+// `epilogue`, what tiles leave of the convolution's. A thread takes some tiles
+// by some panels at a time, 4 million operations, and calls make() for them,
+// which returns an object with
 //   Find(pixel, count)            the pixels from `pixel` on are the rows now
 //   Multiply(panel, channel, columns)   those rows by a panel, which is that of
 //                                 `columns` channels from `channel` on
 // The pieces do not depend on the number of threads.
 template <typename Make>
-void ComputeTiles(const ConvArgs& args, const PanelTiles& t, const Make& make) {
+void ComputeTiles(const ConvArgs& args, const Epilogue& epilogue,
+                  const PanelTiles& t, const Make& make) {
   constexpr int64_t kMostTiles = 16;
   const ConvParams& p = *args.params;
   const int64_t pixels = p.batch * p.out_pixels();
@@ -97,10 +99,10 @@ void ComputeTiles(const ConvArgs& args, const PanelTiles& t, const Make& make) {
             tile.Multiply(panel, c, std::min(t.columns, p.out_channels - c));
           }
         }
-        if (args.epilogue.empty()) return;
+        if (epilogue.empty()) return;
         const int64_t c0 = p0 * t.columns;
         ApplyEpilogue(
-            args.epilogue,
+            epilogue,
             {.row = first,
              .rows = last - first,
              .channel = c0,

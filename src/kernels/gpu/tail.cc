@@ -50,6 +50,10 @@ Status FusedTail::Set(const FusedOps& fused,
   has_add = fused.add;
   alpha = fused.leaky_alpha;
   epsilon = fused.epsilon;
+  if (fused.rounds) {
+    return errors::Unimplemented("fused_ops: ", ops.back(),
+                                 " is not fused on a GPU");
+  }
   if (fused.activation == Activation::kNone) return OkStatus();
   const std::string& name = ops.back();
   const FusedActivation* const known = FindFusedActivation(name);

@@ -128,6 +128,20 @@ void Bound(T high, const EpilogueBlock& b, T* result) {
   });
 }
 
+void RoundToSteps(const FakeQuantRange& range, const EpilogueBlock& b,
+                  float* result) {
+  RunSimd([range, b, result] {
+    const float min = range.min, max = range.max, scale = range.scale,
+                inverse = range.inverse;
+    for (int64_t r = 0; r < b.rows; ++r) {
+      float* const y = result + (b.row + r) * b.row_size + b.channel;
+      for (int64_t c = 0; c < b.channels; ++c) {
+        y[c] = FakeQuantCode(y[c], min, max, inverse) * scale + min;
+      }
+    }
+  });
+}
+
 // All in one pass, which is what most convolutions need.
 void ApplyTail(const VectorTail& tail, const EpilogueBlock& b, float* result) {
   RunSimdWide([&](auto bytes) {
@@ -147,11 +161,32 @@ void ApplyTail(const VectorTail& tail, const EpilogueBlock& b, float* result) {
   });
 }
 
+constexpr absl::string_view kFusedSteps = "FakeQuantWithMinMaxArgs";
+
+Status ReadSteps(const OpKernelConstruction& ctx, DataType dtype,
+                 FakeQuantRange* out) {
+  std::vector<float> steps;
+  HR_RETURN_IF_ERROR(ctx.GetAttr("_result_steps", &steps));
+  // Written so that a NaN is refused.
+  if (dtype != DT_FLOAT || steps.size() != 4 || !(steps[0] < steps[1]) ||
+      !(steps[2] < steps[3])) {
+    return errors::InvalidArgument(
+        "_result_steps: got [", absl::StrJoin(steps, ", "),
+        "], wanted two levels and two ends of a range, the lower before the "
+        "higher; and type float, got ",
+        DataTypeString(dtype));
+  }
+  *out = FakeQuantRange(steps[2], steps[3], {steps[0], steps[1]});
+  return OkStatus();
+}
+
 // Nanoseconds an element, roughly.
 double Cost(const Epilogue& e) {
   constexpr double kBounds = 0.2;
-  return IsFunction(e.activation) ? LoopsOf(e.activation).of_float.load()->cost
-                                  : kBounds;
+  constexpr double kSteps = 0.3;
+  return (IsFunction(e.activation) ? LoopsOf(e.activation).of_float.load()->cost
+                                   : kBounds) +
+         (e.steps != nullptr ? kSteps : 0);
 }
 
 }  // namespace
@@ -191,6 +226,9 @@ void ApplyEpilogue(const Epilogue& e, const EpilogueBlock& b, T* result) {
       Bound(T(6), b, result);
     }
   }
+  if constexpr (std::is_same_v<T, float>) {
+    if (e.steps != nullptr) RoundToSteps(*e.steps, b, result);
+  }
 }
 template void ApplyEpilogue(const Epilogue&, const EpilogueBlock&, float*);
 template void ApplyEpilogue(const Epilogue&, const EpilogueBlock&, double*);
@@ -218,7 +256,7 @@ EpilogueTypes FusedOps::Types(DataType dtype) const {
   if (bias) types.bias = dtype;
   if (batch_norm) types.scale = types.bias = made;
   if (add) types.addend = dtype;
-  types.activates = activation != Activation::kNone;
+  types.activates = activation != Activation::kNone || rounds;
   return types;
 }
 
@@ -234,7 +272,9 @@ Status FusedOps::Parse(absl::Span<const std::string> ops, FusedOps* out) {
   out->batch_norm = !out->bias && take("FusedBatchNorm");
   out->add = take("Add");
   std::string why;
-  if (at + 1 == ops.size()) {
+  out->rounds = ops.size() > at && ops.back() == kFusedSteps;
+  const size_t end = ops.size() - (out->rounds ? 1 : 0);
+  if (at + 1 == end) {
     const Status found = FindActivation(ops[at], &out->activation);
     if (found.ok()) {
       ++at;
@@ -242,12 +282,11 @@ Status FusedOps::Parse(absl::Span<const std::string> ops, FusedOps* out) {
       why = absl::StrCat(": ", found.message());
     }
   }
-  if (ops.empty() || at < ops.size()) {
+  if (ops.empty() || at < end) {
     return errors::Unimplemented(
         "fused_ops: got [", absl::StrJoin(ops, ", "),
-        "], wanted [Mul] [BiasAdd | FusedBatchNorm] [Add] [an activation], at "
-        "least one of them",
-        why);
+        "], wanted [Mul] [BiasAdd | FusedBatchNorm] [Add] [an activation] [",
+        kFusedSteps, "], at least one of them", why);
   }
   return OkStatus();
 }
@@ -278,13 +317,15 @@ Status FusedOps::Read(const OpKernelConstruction& ctx, int first_arg,
                                      ", wanted ", DataTypeString(dtype));
     }
   }
-  return OkStatus();
+  return out->rounds ? ReadSteps(ctx, dtype, &out->steps) : OkStatus();
 }
 
 Status FusedOps::ReadOfProduct(const OpKernelConstruction& ctx, int first_arg,
                                FusedOps* out) {
   HR_RETURN_IF_ERROR(Read(ctx, first_arg, out));
-  if (!out->mul && !out->batch_norm && !out->add) return OkStatus();
+  if (!out->mul && !out->batch_norm && !out->add && !out->rounds) {
+    return OkStatus();
+  }
   return errors::Unimplemented("fused_ops of ", ctx.def().op,
                                " must be BiasAdd, an activation, or "
                                "one and then the other");

@@ -1,7 +1,9 @@
 // Epilogue: element-wise work after a convolution or a matrix product. It is
 // applied while the result is still in the cache:
 //
-//   y = activation(y * scale[channel] + bias[channel] + addend)
+//   y = steps(activation(y * scale[channel] + bias[channel] + addend))
+//
+// where steps() rounds to the steps of a fake quantisation.
 //
 // Kernels that hold float sums in vectors apply it with a VectorTail
 // (vector_tail.h). All others use ApplyEpilogue. FusedOps reads an Epilogue
@@ -16,6 +18,7 @@
 
 #include "absl/types/span.h"
 #include "headrace/op_kernel.h"
+#include "kernels/lib/fake_quant.h"
 
 namespace headrace {
 
@@ -40,10 +43,12 @@ struct Epilogue {
   const Tensor* addend = nullptr;
   Activation activation = Activation::kNone;
   float leaky_alpha = 0.2f;  // for an activation with a parameter
+  // Float results alone have them. The caller's; not all zero.
+  const FakeQuantRange* steps = nullptr;
 
   bool empty() const {
     return scale == nullptr && bias == nullptr && addend == nullptr &&
-           activation == Activation::kNone;
+           activation == Activation::kNone && steps == nullptr;
   }
 };
 
@@ -51,7 +56,7 @@ struct Epilogue {
 // DT_INVALID: no such tensor.
 struct EpilogueTypes {
   DataType scale = DT_INVALID, bias = DT_INVALID, addend = DT_INVALID;
-  bool activates = false;
+  bool activates = false;  // or rounds to steps
 
   bool empty() const {
     return scale == DT_INVALID && bias == DT_INVALID && addend == DT_INVALID &&
@@ -77,31 +82,38 @@ void ApplyEpilogue(const Epilogue& e, const EpilogueBlock& block, T* result);
 void ApplyEpilogue(ThreadPool* pool, DataType dtype, const Epilogue& e,
                    int64_t rows, int64_t channels, void* result);
 
-// The attr fused_ops: [Mul] [BiasAdd | FusedBatchNorm] [Add] [an activation],
-// at least one of them. Their arguments are consecutive in `args`, in this
-// order: a factor per channel; the bias, or scale, offset, mean and variance;
-// the addend.
+// The attr fused_ops: [Mul] [BiasAdd | FusedBatchNorm] [Add] [an activation]
+// [FakeQuantWithMinMaxArgs], at least one of them. Their arguments are
+// consecutive in `args`, in this order: a factor per channel; the bias, or
+// scale, offset, mean and variance; the addend. The fake quantisation's range
+// is in attr _result_steps: lowest and highest level, min and max.
 struct FusedOps {
   bool mul = false, bias = false, batch_norm = false, add = false;
   Activation activation = Activation::kNone;
   float leaky_alpha = 0.2f, epsilon = 0.0001f;
+  bool rounds = false;
+  FakeQuantRange steps;  // if it rounds
 
   int num_args() const {
     return (mul ? 1 : 0) + (bias ? 1 : batch_norm ? 4 : 0) + (add ? 1 : 0);
   }
   // The epilogue of these ops, without tensors.
+  // It points to this object.
   Epilogue Begin() const {
-    return {.activation = activation, .leaky_alpha = leaky_alpha};
+    return {.activation = activation,
+            .leaky_alpha = leaky_alpha,
+            .steps = rounds ? &steps : nullptr};
   }
   // The types of the epilogue's tensors for arguments of type `dtype`.
   // FusedBatchNorm becomes a scale and a bias; they are float if `dtype` is
   // narrower.
   EpilogueTypes Types(DataType dtype) const;
-  // Parses the ops alone. Unimplemented for any other combination.
+  // Parses the ops alone, without the range of steps. Unimplemented for any
+  // other combination.
   static Status Parse(absl::Span<const std::string> ops, FusedOps* out);
-  // Reads and checks the attrs fused_ops, num_args, epsilon and leakyrelu_alpha
-  // of a node. Its `args` start at input `first_arg` and have type T.
-  // Unimplemented for any other combination.
+  // Reads and checks the attrs fused_ops, num_args, epsilon, leakyrelu_alpha
+  // and _result_steps of a node. Its `args` start at input `first_arg` and have
+  // type T. Unimplemented for any other combination.
   static Status Read(const OpKernelConstruction& ctx, int first_arg,
                      FusedOps* out);
   // The same for a matrix product: a bias, an activation, or both.

@@ -23,8 +23,9 @@ struct FakeQuantLevels {
 // shifted. `zero`: the range is all zero, and gives zeros.
 struct FakeQuantRange {
   float min = 0, max = 0, scale = 0, inverse = 0;
-  bool zero = false;
+  bool zero = true;
 
+  FakeQuantRange() = default;
   FakeQuantRange(float low, float high, const FakeQuantLevels& levels) {
     zero = low == 0 && high == 0;
     if (zero) return;

@@ -1,13 +1,15 @@
 // VectorTail: applies an Epilogue (epilogue.h) in kernels that hold float sums
-// in vectors. It applies scale, bias and addend, and Relu and Relu6, which are
-// bounds. Other activations need a second pass over the written values:
-// ApplyEpilogue(tail.rest, ...).
+// in vectors. It applies scale, bias and addend, Relu and Relu6, which are
+// bounds, and rounds to steps after them. Other activations, and steps after
+// those, need a second pass over the written values: ApplyEpilogue(tail.rest,
+// ...).
 //
 // Constant after construction, so thread-safe. Reads the epilogue's tensors for
 // its lifetime.
 #ifndef HEADRACE_KERNELS_LIB_VECTOR_TAIL_H_
 #define HEADRACE_KERNELS_LIB_VECTOR_TAIL_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 
@@ -28,10 +30,18 @@ struct VectorTail {
       case Activation::kRelu:
         low = 0;
         break;
+      case Activation::kNone:
+        break;
       default:
         rest = e;
         rest.scale = rest.bias = rest.addend = nullptr;
+        return;
     }
+    steps = e.steps;
+    if (steps == nullptr) return;
+    // A bound and then a range are one range.
+    low = std::clamp(low, steps->min, steps->max);
+    high = std::clamp(high, steps->min, steps->max);
   }
 
   // Per-channel values for the vector of channels that starts at `c`.
@@ -66,6 +76,7 @@ struct VectorTail {
     typename Vector::Type y = sums * channels.scale + channels.bias;
     if (addend != nullptr) y += Vector::At(addend + at);
     Bound<Vector>(channels, &y);
+    if (steps != nullptr) RoundToSteps<Vector>(*steps, &y);
     Vector::At(out + at) = y;
   }
 
@@ -81,6 +92,7 @@ struct VectorTail {
       y += more;
     }
     Bound<Vector>(channels, &y);
+    if (steps != nullptr) RoundToSteps<Vector>(*steps, &y);
     float lanes[Vector::kLanes];
     Vector::At(lanes) = y;
     using Quad = VectorOf<16>;
@@ -107,6 +119,7 @@ struct VectorTail {
   const float* addend;
   float low = -std::numeric_limits<float>::infinity();
   float high = std::numeric_limits<float>::infinity();
+  const FakeQuantRange* steps = nullptr;
   Epilogue rest;
 
  private:
@@ -116,6 +129,18 @@ struct VectorTail {
                     typename Vector::Type* y) {
     *y = *y < channels.low ? channels.low : *y;
     *y = *y > channels.high ? channels.high : *y;
+  }
+  // FakeQuantCode's arithmetic, and back, of what is in the range. Adding 2^23
+  // leaves no digits after the point: a code has at most 16 bits.
+  template <typename Vector>
+  static void RoundToSteps(const FakeQuantRange& range,
+                           typename Vector::Type* y) {
+    using Type = typename Vector::Type;
+    constexpr float kNoDigits = 8388608;
+    const Type code = (*y - range.min) * range.inverse + 0.5f;
+    const Type near = (code + kNoDigits) - kNoDigits;
+    const Type floor = near > code ? near - 1.0f : near;
+    *y = floor * range.scale + range.min;
   }
   static const float* FloatsOf(const Tensor* t) {
     return t == nullptr ? nullptr : static_cast<const float*>(t->raw_data());

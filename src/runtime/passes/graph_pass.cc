@@ -50,6 +50,8 @@ const std::vector<GraphPass>& GraphPasses() {
            FuseConv},
           {"fuse_conv_chain", "runs depthwise and 1x1 convolutions as one",
            FuseConvChain, true},
+          {"fuse_fake_quant", "puts fake quantisation into convolutions",
+           FuseFakeQuant, true},
           {kLowerPrecisionPass, "lets layers multiply in bfloat16",
            LowerPrecision, true},
           {"fuse_lstm", "runs LSTM cells, and layers of them, as one", FuseLstm,

@@ -17,6 +17,7 @@ class Device;
 inline constexpr char kLowerPrecisionPass[] = "lower_precision";
 inline constexpr char kPrecisionAttr[] = "_precision";
 inline constexpr char kFakeQuantAttr[] = "_fake_quant";
+inline constexpr char kResultStepsAttr[] = "_result_steps";
 
 struct GraphPassContext {
   // Names of nodes that must be run, whatever reads them: the step's targets.
@@ -41,8 +42,9 @@ struct GraphPass {
 // "sum_products", "fold_transpose", "fold_tensordot", "fold_dilation",
 // "fold_pad", "group_conv", "fold_batch_norm", "fuse_layer_norm",
 // "fuse_activation", "fuse_softmax", "fuse_attention", "fuse_conv",
-// "fuse_conv_chain", "lower_precision", "fuse_lstm", "fuse_matmul",
-// "group_elementwise", "fuse_elementwise", "prune", "order_gradients".
+// "fuse_conv_chain", "fuse_fake_quant", "lower_precision", "fuse_lstm",
+// "fuse_matmul", "group_elementwise", "fuse_elementwise", "prune",
+// "order_gradients".
 const std::vector<GraphPass>& GraphPasses();
 
 // Switches off the passes that make ops for the host's memory if the device has
@@ -104,6 +106,8 @@ Status LowerPrecision(const GraphPassContext& context, Graph* graph,
                       int* changes);
 Status FuseConv(const GraphPassContext& context, Graph* graph, int* changes);
 Status FuseConvChain(const GraphPassContext& context, Graph* graph,
+                     int* changes);
+Status FuseFakeQuant(const GraphPassContext& context, Graph* graph,
                      int* changes);
 Status FuseLstm(const GraphPassContext& context, Graph* graph, int* changes);
 Status FuseMatMul(const GraphPassContext& context, Graph* graph, int* changes);

@@ -10,55 +10,13 @@
 
 #include "graph/algorithm.h"
 #include "headrace/op_traits.h"
+#include "runtime/passes/quantization.h"
 #include "runtime/passes/rewrite.h"
 
 namespace headrace {
 namespace {
 
 constexpr int kMostBits = 8;
-
-// The levels and ranges of a fake quantisation.
-struct Quantization {
-  float low_level = 0, high_level = 0;
-  std::vector<float> low, high;  // one, or one for each channel
-};
-
-bool ReadConstant(const Node& n, int input, std::vector<float>* out) {
-  const Tensor* const t = ConstantInput(n, input);
-  if (t == nullptr || t->dtype() != DT_FLOAT) return false;
-  out->assign(t->data<float>(), t->data<float>() + t->NumElements());
-  return true;
-}
-
-// What `n` quantises to; false if it does not, or to what is not known.
-bool Read(const Node& n, Quantization* out) {
-  const std::string& op = n.type_string();
-  if (op == "FakeQuantWithMinMaxArgs") {
-    out->low.resize(1);
-    out->high.resize(1);
-    if (!n.attrs().Get("min", &out->low[0]).ok() ||
-        !n.attrs().Get("max", &out->high[0]).ok()) {
-      return false;
-    }
-  } else if (op != "FakeQuantWithMinMaxVars" &&
-             op != "FakeQuantWithMinMaxVarsPerChannel") {
-    return false;
-  } else if (!ReadConstant(n, 1, &out->low) ||
-             !ReadConstant(n, 2, &out->high)) {
-    return false;
-  }
-  int64_t bits = 0;
-  bool narrow = false;
-  if (!n.attrs().Get("num_bits", &bits).ok() ||
-      !n.attrs().Get("narrow_range", &narrow).ok() || bits < 2 ||
-      bits > kMostBits || out->low.empty() ||
-      out->low.size() != out->high.size()) {
-    return false;
-  }
-  out->low_level = narrow ? 1 : 0;
-  out->high_level = static_cast<float>((1 << bits) - 1);
-  return true;
-}
 
 // The node that computed the values of input `i`, whatever their shape was.
 const Node* ValuesOf(const Node& n, int i) {
@@ -96,14 +54,15 @@ bool LevelsOf(const Node& n, std::vector<float>* levels) {
   }
   Quantization image, filter;
   const Node* const image_from = ValuesOf(n, 0);
-  if (image_from == nullptr || !Read(*image_from, &image) ||
-      image.low.size() != 1 || n.input_edge(1) == nullptr) {
+  if (image_from == nullptr || !ReadQuantization(*image_from, &image) ||
+      image.bits > kMostBits || image.low.size() != 1 ||
+      n.input_edge(1) == nullptr) {
     return false;
   }
   const Node& filter_from = *n.input_edge(1)->src();
   std::vector<float> weights;
-  if (!Read(filter_from, &filter) || !ReadConstant(filter_from, 0, &weights) ||
-      !IsWithoutNan(weights)) {
+  if (!ReadQuantization(filter_from, &filter) || filter.bits > kMostBits ||
+      !ReadFloats(filter_from, 0, &weights) || !IsWithoutNan(weights)) {
     return false;
   }
   *levels = {image.low_level, image.high_level, image.low[0],
