@@ -110,10 +110,17 @@ class Bfloat16Conv : public ConvImplementation {
     Bfloat16Pair* const image = static_cast<Bfloat16Pair*>(args.workspace);
     Round(args, pairs, image);
 
-    const double tile_flops =
-        4.0 * kRows * kColumns * static_cast<double>(pairs * taps);
-    ComputeTiles(args, args.epilogue, {kRows, kColumns, tile_flops},
-                 [&] { return Tile(args, image, pairs); });
+    // Of a processor that multiplies bfloat16.
+    constexpr double kPairsPerNs = 125;
+    const double tile_pairs =
+        1.0 * kRows * kColumns * static_cast<double>(pairs * taps);
+    ComputeTiles(
+        args, args.epilogue,
+        {.rows = kRows,
+         .columns = kColumns,
+         .panel_bytes = pairs * taps * kColumns * int64_t{sizeof(Bfloat16Pair)},
+         .tile_ns = tile_pairs / kPairsPerNs},
+        [&] { return Tile(args, image, pairs); });
   }
 
  private:

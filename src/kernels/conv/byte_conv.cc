@@ -8,7 +8,8 @@
 // processor; they differ from those of other algorithms by the rounding of
 // these.
 //
-// The codes of the image are computed once, in rows of quads of channels
+// The codes of the image are computed once (for 1x1 filters by the tiles that
+// read them), in rows of quads of channels
 // (tap_rows.h). A tile is twelve output pixels by 32 output channels. A pixel
 // with a NaN makes NaNs of all results that read it.
 #include <algorithm>
@@ -34,6 +35,7 @@ namespace {
 constexpr int64_t kRows = kByteTileRows;
 constexpr int64_t kColumns = kBytePanelColumns;
 constexpr int64_t kMostTaps = 256;
+constexpr int64_t kMostEncoded = 2048;
 // So many products of two bytes fit 32 bits.
 constexpr int64_t kMostProducts =
     std::numeric_limits<int32_t>::max() / (255 * 255);
@@ -58,15 +60,21 @@ struct Form {
   const int64_t quads, all_quads, panels, sums_at, bytes;
 };
 
+// The codes of images of which each pixel is read by few tiles are computed by
+// these: what another thread has computed is slower to read.
+bool TilesEncode(const ConvParams& p) {
+  return p.IsPointwise() && p.in_channels <= kMostEncoded;
+}
+
 // The workspace: for each pixel, and for the padding, its codes, their sum, and
-// 0 or NaN; for each output channel what its sums are multiplied by and less.
-// The sums are there if the results depend on them, zeros and NaNs if there is
-// a NaN.
+// 0 or NaN, unless tiles encode; for each output channel what its sums are
+// multiplied by and less. The sums are there if the results depend on them,
+// zeros and NaNs if there is a NaN.
 class Workspace {
  public:
   Workspace(const ConvParams& p, void* base)
       : step(4 * NumQuads(p.in_channels)) {
-    const int64_t pixels = p.batch * p.in_pixels() + 1;
+    const int64_t pixels = TilesEncode(p) ? 0 : p.batch * p.in_pixels() + 1;
     const int64_t channels = CeilDiv(p.out_channels, kColumns) * kColumns;
     codes = Take<uint8_t>(base, pixels * step);
     code_sums = Take<uint32_t>(base, pixels);
@@ -99,6 +107,38 @@ class Workspace {
   int64_t bytes_ = 0;
 };
 
+// The codes of `rows` rows of `n` numbers, `step` bytes apart, and zeros
+// between them. Returns whether there is a NaN, whose code is any.
+bool Encode(const FakeQuantRange& range, const float* from, int64_t rows,
+            int64_t n, int64_t step, uint8_t* codes) {
+  int32_t nan = 0;
+  RunSimd([&nan, range, from, rows, n, step, codes] {
+    // Copies: a byte that is written might be a part of what is captured.
+    const float min = range.min, max = range.max, inverse = range.inverse;
+    const int64_t all = rows, count = n, gap = step - n;
+    const float* __restrict x = from;
+    uint8_t* __restrict to = codes;
+    int32_t any = 0;
+    for (int64_t r = 0; r < all; ++r, x += count, to += count + gap) {
+      for (int64_t c = 0; c < count; ++c) {
+        // In this order a NaN becomes a number, and nothing is below 0.
+        const float clamped = std::max(min, std::min(max, x[c]));
+        to[c] = static_cast<uint8_t>(
+            static_cast<int32_t>((clamped - min) * inverse + 0.5f));
+        any |= x[c] != x[c] ? 1 : 0;
+      }
+      for (int64_t c = 0; c < gap; ++c) to[count + c] = 0;
+    }
+    nan = any;
+  });
+  return nan != 0;
+}
+float NanOr0(const float* from, int64_t n) {
+  const bool has =
+      std::any_of(from, from + n, [](float x) { return std::isnan(x); });
+  return has ? std::numeric_limits<float>::quiet_NaN() : 0;
+}
+
 class Tile {
  public:
   // `is_skewed`: sums depend on those of the image's codes.
@@ -109,12 +149,14 @@ class Tile {
         form_(form),
         w_(w),
         pixels_(*args.params),
-        has_nan_(has_nan),
-        is_skewed_(is_skewed) {}
+        encodes_(TilesEncode(*args.params)),
+        is_skewed_(is_skewed),
+        has_nan_(has_nan) {}
 
   void Find(int64_t pixel, int64_t count) {
     first_ = pixel;
     count_ = count;
+    if (encodes_) return EncodePixels();
     for (int64_t r = 0; r < count; ++r) {
       pixels_.ForEach(pixel + r, [&](int64_t tap, int64_t from) {
         rows_[tap * kRows + r] = w_.codes + from * w_.step;
@@ -153,6 +195,20 @@ class Tile {
   }
 
  private:
+  void EncodePixels() {
+    const ConvParams& p = *args_.params;
+    const int64_t depth = p.in_channels;
+    const float* const from =
+        static_cast<const float*>(args_.input) + first_ * depth;
+    has_nan_ = Encode(p.byte_levels->image().range, from, count_, depth,
+                      w_.step, codes_);
+    for (int64_t r = 0; r < count_; ++r) {
+      const uint8_t* const row = rows_[r] = codes_ + r * w_.step;
+      if (has_nan_) nans_[r] = NanOr0(from + r * depth, depth);
+      if (is_skewed_) code_sums_[r] = std::accumulate(row, row + depth, 0u);
+    }
+  }
+
   // Scales and stores `count` columns of the sums from column j on, those of
   // `channel` + j.
   template <int kBytes>
@@ -189,11 +245,13 @@ class Tile {
   const Form& form_;
   const Workspace& w_;
   const TapPixels pixels_;
-  const bool has_nan_, is_skewed_;
+  const bool encodes_, is_skewed_;
+  bool has_nan_;
   int64_t first_ = 0, count_ = 0;
   const uint8_t* rows_[kMostTaps * kRows];
   uint32_t sums_[kRows * kColumns], code_sums_[kRows];
   float nans_[kRows];
+  uint8_t codes_[kRows * kMostEncoded];
 };
 
 class ByteConv : public ConvImplementation {
@@ -268,12 +326,19 @@ class ByteConv : public ConvImplementation {
     const Form form(p);
     const Workspace w(p, args.workspace);
     const bool is_skewed = PrepareChannels(args, form, w);
-    const bool has_nan = Quantize(args, is_skewed, w);
+    const bool has_nan = !TilesEncode(p) && Quantize(args, is_skewed, w);
     const VectorTail tail(args.epilogue);
-    const double tile_flops =
-        2.0 * kRows * kColumns * static_cast<double>(form.all_quads);
-    ComputeTiles(args, tail.rest, {kRows, kColumns, tile_flops},
-                 [&] { return Tile(args, tail, form, w, has_nan, is_skewed); });
+    // Of a processor that multiplies bytes.
+    constexpr double kQuadsPerNs = 125, kFinishNs = 50;
+    const double tile_quads =
+        1.0 * kRows * kColumns * static_cast<double>(form.all_quads);
+    ComputeTiles(
+        args, tail.rest,
+        {.rows = kRows,
+         .columns = kColumns,
+         .panel_bytes = form.all_quads * kColumns * int64_t{sizeof(ByteQuad)},
+         .tile_ns = tile_quads / kQuadsPerNs + kFinishNs},
+        [&] { return Tile(args, tail, form, w, has_nan, is_skewed); });
   }
 
  private:
@@ -292,38 +357,6 @@ class ByteConv : public ConvImplementation {
               std::max(0.0f, std::min(code, static_cast<float>(steps.last)))) -
           PackedLess(steps));
     }
-  }
-
-  // The codes of `rows` rows of `n` numbers, `step` bytes apart, and zeros
-  // between them. Returns whether there is a NaN, whose code is any.
-  static bool Encode(const FakeQuantRange& range, const float* from,
-                     int64_t rows, int64_t n, int64_t step, uint8_t* codes) {
-    int32_t nan = 0;
-    RunSimd([&nan, range, from, rows, n, step, codes] {
-      // Copies: a byte that is written might be a part of what is captured.
-      const float min = range.min, max = range.max, inverse = range.inverse;
-      const int64_t all = rows, count = n, gap = step - n;
-      const float* __restrict x = from;
-      uint8_t* __restrict to = codes;
-      int32_t any = 0;
-      for (int64_t r = 0; r < all; ++r, x += count, to += count + gap) {
-        for (int64_t c = 0; c < count; ++c) {
-          // In this order a NaN becomes a number, and nothing is below 0.
-          const float clamped = std::max(min, std::min(max, x[c]));
-          to[c] = static_cast<uint8_t>(
-              static_cast<int32_t>((clamped - min) * inverse + 0.5f));
-          any |= x[c] != x[c] ? 1 : 0;
-        }
-        for (int64_t c = 0; c < gap; ++c) to[count + c] = 0;
-      }
-      nan = any;
-    });
-    return nan != 0;
-  }
-  static float NanOr0(const float* from, int64_t n) {
-    const bool has =
-        std::any_of(from, from + n, [](float x) { return std::isnan(x); });
-    return has ? std::numeric_limits<float>::quiet_NaN() : 0;
   }
 
   // Writes the codes of the image and of the padding, and their sums if these

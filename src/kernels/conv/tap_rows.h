@@ -61,29 +61,35 @@ class TapPixels {
 // The tiles of a convolution, `rows` pixels by a panel of `columns` channels.
 struct PanelTiles {
   int64_t rows = 0, columns = 0;
-  double tile_flops = 0;
+  int64_t panel_bytes = 0;  // of the prepared filter
+  double tile_ns = 0;       // what a tile takes, roughly
 };
 
 // Computes all tiles of args.result on the pool's threads, and applies
 // `epilogue`, what tiles leave of the convolution's. A thread takes some tiles
-// by some panels at a time, 4 million operations, and calls make() for them,
+// by some panels at a time, a few microseconds, and calls make() for them,
 // which returns an object with
 //   Find(pixel, count)            the pixels from `pixel` on are the rows now
 //   Multiply(panel, channel, columns)   those rows by a panel, which is that of
 //                                 `columns` channels from `channel` on
-// The pieces do not depend on the number of threads.
+// A piece has all panels if they stay in a second level cache, so that a thread
+// reads pixels of its own. The pieces do not depend on the number of threads.
 template <typename Make>
 void ComputeTiles(const ConvArgs& args, const Epilogue& epilogue,
                   const PanelTiles& t, const Make& make) {
-  constexpr int64_t kMostTiles = 16;
+  constexpr int64_t kMostTiles = 16, kNearFilter = 256 << 10;
+  constexpr double kPieceNs = 4000;
   const ConvParams& p = *args.params;
   const int64_t pixels = p.batch * p.out_pixels();
   const int64_t tiles = CeilDiv(pixels, t.rows);
   const int64_t panels = CeilDiv(p.out_channels, t.columns);
-  const int64_t together = std::clamp<int64_t>(
-      static_cast<int64_t>(4e6 / t.tile_flops), 1, std::min(kMostTiles, tiles));
-  const int64_t wide = std::clamp<int64_t>(
-      static_cast<int64_t>(4e6 / (t.tile_flops * together)), 1, panels);
+  const int64_t all = panels * t.panel_bytes <= kNearFilter ? panels : 1;
+  const auto in_piece = [&](int64_t tiles_already, int64_t most) {
+    const double ns = t.tile_ns * static_cast<double>(tiles_already);
+    return std::clamp<int64_t>(static_cast<int64_t>(kPieceNs / ns), 1, most);
+  };
+  const int64_t together = in_piece(all, std::min(kMostTiles, tiles));
+  const int64_t wide = in_piece(together, panels);
   const int64_t groups = CeilDiv(panels, wide);
   args.pool->ParallelFor(
       CeilDiv(tiles, together) * groups, 1, [&](int64_t piece, int64_t) {
