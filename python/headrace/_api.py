@@ -781,7 +781,11 @@ NAMES = {
         "raw_ops": "check_numerics is_finite is_inf is_nan",
     },
     "distribute": {
-        "distribute.one_device": "MirroredStrategy OneDeviceStrategy",
+        "distribute.cross_device_ops": """
+            CrossDeviceOps HierarchicalCopyAllReduce NcclAllReduce
+            ReductionToOneDevice""",
+        "distribute.mirrored": "MirroredStrategy",
+        "distribute.one_device": "OneDeviceStrategy",
         "distribute.strategy": """
             InputContext InputReplicationMode ReduceOp ReplicaContext Strategy
             StrategyExtended get_loss_reduction get_replica_context
