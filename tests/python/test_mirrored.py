@@ -325,6 +325,67 @@ def test_structures_and_functions_of_inputs(strategy):
         assert s.run(strategy.unwrap(calls.get_next())) == (3, 3)
 
 
+KERAS_OPTIMIZERS = [
+    lambda: tf.keras.optimizers.SGD(.1, momentum=.9),
+    lambda: tf.keras.optimizers.Adam(.05),
+    lambda: tf.keras.optimizers.RMSprop(.05),
+    lambda: tf.train.AdamOptimizer(.05)]
+
+
+@pytest.mark.parametrize("make", KERAS_OPTIMIZERS)
+def test_keras_models_train_as_on_one_device(make):
+    rng = np.random.RandomState(1)
+    x = rng.randn(10, 3).astype(np.float32)
+    y = rng.randn(10, 2).astype(np.float32)
+    start = [rng.randn(3, 4), np.zeros(4), rng.randn(4, 2), np.zeros(2)]
+
+    def train(strategy):
+        def build():
+            dense = tf.keras.layers.Dense
+            model = tf.keras.Sequential([
+                dense(4, activation="tanh", input_shape=(3,),
+                      kernel_regularizer=tf.keras.regularizers.l2(.1)),
+                dense(2)])
+            model.compile(make(), "mse", metrics=["mae"])
+            return model
+        with tf.Graph().as_default(), session() as s:
+            tf.keras.backend.set_session(s)
+            if strategy:
+                strategy = strategy()
+                with strategy.scope():
+                    model = build()
+            else:
+                model = build()
+            model.set_weights(start)
+            history = model.fit(x, y, batch_size=5, epochs=3, verbose=0,
+                                shuffle=False)
+            result = (history.history, model.evaluate(x, y, verbose=0),
+                      model.get_weights(), model.predict(x))
+            if strategy:
+                for w in model.weights:
+                    np.testing.assert_array_equal(*s.run(list(w.values)))
+            return result
+    one = train(None)
+    two = train(lambda: tf.distribute.MirroredStrategy(["/cpu:0", "/cpu:1"]))
+    for a, b in zip(tf.nest.flatten(one), tf.nest.flatten(two)):
+        np.testing.assert_allclose(a, b, rtol=2e-4, atol=1e-5)
+
+
+def test_keras_batch_normalization_of_replicas(strategy):
+    x = np.float32([[1], [3], [10], [14]])
+    with strategy.scope():
+        model = tf.keras.Sequential([tf.keras.layers.BatchNormalization(
+            momentum=.5, input_shape=(1,))])
+        model.compile("sgd", "mse")
+    with session() as s:
+        model.fit(x, x, batch_size=4, epochs=1, verbose=0, shuffle=False)
+        mean = model.layers[0].moving_mean
+        # Each replica has the mean of its rows.
+        assert [m.tolist() for m in s.run(list(mean.values))] == [[1], [6]]
+        with strategy.scope():
+            assert s.run(mean.read_value()).tolist() == [3.5]
+
+
 def unequal_merges(strategy):
     def step():
         context = tf.distribute.get_replica_context()
@@ -337,6 +398,12 @@ def apply_between(strategy, v):
     with strategy.scope():
         optimizer = tf.train.GradientDescentOptimizer(.1)
         return optimizer.apply_gradients([(tf.constant(1.), v)])
+
+
+def clipped(strategy):
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(1,))])
+    model.compile(tf.keras.optimizers.SGD(.1, clipnorm=1.), "mse")
+    model.train_on_batch(np.ones([2, 1]), np.ones([2, 1]))
 
 
 def failing(strategy):
@@ -383,6 +450,8 @@ def failing(strategy):
      ValueError, "Cannot create a one shot iterator"),
     (lambda s, v, r: tf.convert_to_tensor(s.experimental_run_v2(number)),
      ValueError, "a PerReplica is no tensor"),
+    (lambda s, v, r: clipped(s), ValueError,
+     "Gradient clipping in the optimizer .* is currently unsupported"),
     (lambda s, v, r: tf.distribute.NcclAllReduce(-1), ValueError,
      "NCCL all-reduce requires num_packs >= 0, but -1"),
     (lambda s, v, r: tf.distribute.NcclAllReduce().reduce(

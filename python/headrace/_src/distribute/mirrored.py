@@ -14,8 +14,8 @@ from headrace._src.distribute.strategy import (
     InputContext, ReduceOp, Strategy, StrategyExtended, get_strategy,
     update_on, wrong_strategy)
 from headrace._src.distribute.values import (
-    DistributedVariable, Mirrored, MirroredVariable, SyncOnReadVariable,
-    regroup_updates, select_device, value_container)
+    DistributedVariable, Mirrored, MirroredVariable, PerReplica,
+    SyncOnReadVariable, regroup_updates, select_device, value_container)
 from headrace._src.framework import nest
 from headrace._src.framework.device_spec import DeviceSpec
 from headrace._src.framework.graph import (
@@ -180,6 +180,10 @@ class ReplicasExtended(StrategyExtended):
             return tensor
         return self._cross_device_ops.broadcast(
             tensor, destinations or OnDevices(self._devices))
+
+    def _per_replica(self, values):
+        """One value from those of all replicas."""
+        return PerReplica(self._devices, values)
 
     def _local_results(self, value):
         return value.values if is_distributed(value) else (value,)

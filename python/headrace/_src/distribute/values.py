@@ -19,6 +19,7 @@ from headrace._src.ops import math_ops as _math
 from headrace._src.variables import saveables as _saveables
 from headrace._src.variables.base import Variable
 from headrace._src.variables.records import VariableAggregation
+from headrace._src.variables.strategies import container_of
 
 
 def replica_number(context):
@@ -436,16 +437,9 @@ def is_distributed(value):
     return isinstance(value, (DistributedValues, DistributedVariable))
 
 
-def _container_of(value):
-    """The distributed variable that a variable is part of, or None."""
-    reference = None if isinstance(value, DistributedVariable) else getattr(
-        value, "__dict__", {}).get("_distributed_container")
-    return reference and reference()
-
-
 def value_container(value):
     """The distributed variable that `value` is a part of, else `value`."""
-    found = _container_of(value)
+    found = container_of(value)
     return value if found is None else found
 
 
@@ -470,11 +464,11 @@ def regroup(devices, values, wrap=PerReplica):
                                  % [sorted(v) for v in values])
         return {key: regroup(devices, [v[key] for v in values], wrap)
                 for key in first}
-    container = _container_of(first)
+    container = container_of(first)
     if container is None and all(v is first for v in values):
         return first
     if container is not None:
-        if any(_container_of(v) is not container for v in values):
+        if any(container_of(v) is not container for v in values):
             raise AssertionError("replicas have parts of different variables: "
                                  "%s" % (values,))
         return container

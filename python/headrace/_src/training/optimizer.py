@@ -17,7 +17,7 @@ from headrace._src.training.gradients import gradients as _gradients
 from headrace._src.variables import variables as _variables
 from headrace._src.variables.base import Variable
 from headrace._src.variables.strategies import (
-    colocate_vars_with, loaded_strategies)
+    colocate_vars_with, container_of, loaded_strategies)
 
 
 def _sum_by_index(values, indices):
@@ -27,15 +27,8 @@ def _sum_by_index(values, indices):
         values, positions, _array.shape(unique)[0]), unique
 
 
-def _container(variable):
-    """The variable of several devices that `variable` is a copy of, or
-    None."""
-    reference = getattr(variable, "__dict__", {}).get("_distributed_container")
-    return reference and reference()
-
-
 def _key(variable):
-    container = _container(variable)
+    container = container_of(variable)
     if container is not None:
         return container.graph, container._shared_name
     return variable.op.graph, variable.op.name
@@ -293,7 +286,7 @@ class Optimizer:
     def get_slot(self, var, name):
         """The slot of this name that belongs to `var`, or None."""
         slot = self._slots.get(name, {}).get(_key(var))
-        if slot is not None and _container(var) is not None and hasattr(
+        if slot is not None and container_of(var) is not None and hasattr(
                 slot, "devices"):
             return slot.get(device=var.device)
         return slot

@@ -21,3 +21,10 @@ def colocate_vars_with(variable):
     if strategies is None or not strategies.has_strategy():
         return colocate_with(variable)
     return strategies.get_strategy().extended.colocate_vars_with(variable)
+
+
+def container_of(variable):
+    """The variable of several devices that `variable` is a copy of, or
+    None."""
+    reference = getattr(variable, "__dict__", {}).get("_distributed_container")
+    return reference and reference()
