@@ -322,6 +322,19 @@ NAMES = {
             crf_log_norm crf_multitag_sequence_score crf_sequence_score
             crf_unary_score viterbi_decode""",
     },
+    "contrib.distribute": {
+        "distribute.contrib": """
+            CollectiveAllReduceStrategy MirroredStrategy
+            ParameterServerStrategy StandardInputStep Step""",
+        "distribute.cross_device_ops": "CrossDeviceOps",
+        "distribute.one_device": "OneDeviceStrategy",
+        "distribute.strategy": """
+            DistributionStrategy=Strategy ReplicaContext
+            get_cross_replica_context get_distribution_strategy=get_strategy
+            get_loss_reduction get_replica_context get_strategy
+            has_distribution_strategy=has_strategy has_strategy
+            in_cross_replica_context require_replica_context""",
+    },
     "contrib.data": {
         "data.contrib": """
             assert_element_shape batch_and_drop_remainder
@@ -791,6 +804,11 @@ NAMES = {
             StrategyExtended get_loss_reduction get_replica_context
             get_strategy has_strategy in_cross_replica_context""",
         "training.server_lib": "Server",
+    },
+    "distribute.experimental": {
+        "distribute.parameter_server": """
+            CentralStorageStrategy CollectiveCommunication
+            MultiWorkerMirroredStrategy ParameterServerStrategy""",
     },
     "distribute.cluster_resolver": {
         "training.cluster_resolver": """

@@ -164,6 +164,14 @@ NAMES = {
     "contrib.deprecated": """
         audio_summary histogram_summary image_summary merge_all_summaries merge_summary
         scalar_summary""",
+    "contrib.distribute": """
+        AllReduceCrossDeviceOps CollectiveAllReduceStrategy CrossDeviceOps DistributeConfig
+        DistributionStrategy MirroredStrategy Monitor MultiWorkerAllReduce OneDeviceStrategy
+        ParameterServerStrategy ReplicaContext StandardInputStep StandardSingleLossStep Step
+        TPUStrategy UpdateContext get_cross_replica_context get_distribution_strategy
+        get_loss_reduction get_replica_context get_strategy has_distribution_strategy has_strategy
+        in_cross_replica_context initialize_tpu_system require_replica_context
+        run_standard_tensorflow_server""",
     "contrib.distributions": """
         Autoregressive BatchReshape Bernoulli Beta BetaWithSoftplusConcentration Binomial
         Categorical Cauchy Chi2 Chi2WithAbsDf ConditionalDistribution

@@ -147,9 +147,9 @@ INTERNAL = {
     "distribute.mirrored": """MirroredExtended ReplicasExtended
                               checked_devices local_devices mirrored_variable
                               without_partitions""",
-    "distribute.strategy": """Between entered get_cross_replica_context
-                              get_update_device require_replica_context
-                              update_on wrong_strategy""",
+    "distribute.parameter_server": "CentralExtended require_no_cluster",
+    "distribute.strategy": """Between entered get_update_device update_on
+                              wrong_strategy""",
     "training.cluster_resolver": "tf_config",
     "training.checkpoint_management": """existing_checkpoint
                                          meta_graph_filename write_state""",

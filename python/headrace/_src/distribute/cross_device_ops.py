@@ -33,8 +33,7 @@ class OnDevices:
 
 def _check_destinations(destinations):
     if not (is_distributed(destinations)
-            or isinstance(destinations, (Tensor, Variable, str, OnDevices))
-            or hasattr(destinations, "_aggregating_variable")):
+            or isinstance(destinations, (Tensor, Variable, str, OnDevices))):
         raise ValueError("destinations must be one of a `DistributedValues` "
                          "object, a tf.Variable object, or a device string, "
                          "got %r" % (destinations,))

@@ -432,9 +432,48 @@ class SyncOnReadVariable(DistributedVariable):
         return _SyncOnReadSaveable(self, name)
 
 
+class AggregatingVariable(DistributedVariable):
+    """One variable that all replicas use: what they assign is first reduced as
+    its aggregation says."""
+
+    def __init__(self, strategy, variable, aggregation):
+        super().__init__(strategy, (variable.device,), (variable,),
+                         aggregation)
+
+    def get(self, device=None):
+        return self.primary
+
+    op = property(lambda self: self.primary.op)
+    handle = property(lambda self: self.primary.handle)
+    device = property(lambda self: self.primary.device)
+    initializer = property(lambda self: self.primary.initializer)
+    __repr__ = Variable.__repr__
+
+    def _closest(self):
+        return self.primary
+
+    def is_initialized(self, name=None):
+        return self.primary.is_initialized(name)
+
+    def read_value(self):
+        return self.primary.read_value()
+
+    def _assigned(self, method, *args, **kwargs):
+        return assigned_in_all(self, self._strategy, self._aggregation,
+                               "AggregatingVariable", method, self.get, args,
+                               kwargs)
+
+    def _as_graph_element(self):
+        return self.primary._as_graph_element()
+
+    def _saveable(self, name):
+        return _saveables.saveable_of(self.primary, "", name)
+
+
 def is_distributed(value):
     """Whether each replica may have its own of `value`."""
-    return isinstance(value, (DistributedValues, DistributedVariable))
+    return isinstance(value, (DistributedValues, DistributedVariable)) and (
+        not isinstance(value, AggregatingVariable))
 
 
 def value_container(value):
