@@ -1240,6 +1240,10 @@ NAMES = {
             sparse_top_k_categorical_accuracy squared_hinge
             top_k_categorical_accuracy""",
     },
+    "keras.mixed_precision": {},
+    "keras.mixed_precision.experimental": {
+        "keras.loss_scale_optimizer": "LossScaleOptimizer",
+    },
     "keras.models": {
         "keras.configs": """
             clone_model model_from_config model_from_json model_from_yaml""",
@@ -1670,6 +1674,14 @@ NAMES = {
             TestCase assert_equal_graph_def get_temp_dir gpu_device_name
             is_built_with_cuda is_built_with_gpu_support is_built_with_rocm
             is_gpu_available main test_src_dir_path""",
+    },
+    "train.experimental": {
+        "keras.loss_scale_optimizer": """
+            disable_mixed_precision_graph_rewrite
+            enable_mixed_precision_graph_rewrite""",
+        "training.loss_scale": """
+            DynamicLossScale FixedLossScale LossScale
+            MixedPrecisionLossScaleOptimizer""",
     },
     "train": {
         "framework.importer": "write_graph",

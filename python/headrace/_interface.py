@@ -777,6 +777,8 @@ NAMES = {
         CosineDecay CosineDecayRestarts LinearCosineDecay LinearModel NoisyLinearCosineDecay
         PeepholeLSTMCell SequenceFeatures WideDeepModel export_saved_model
         load_from_saved_model terminate_keras_multiprocessing_pools""",
+    "keras.mixed_precision": """
+        experimental""",
     "keras.mixed_precision.experimental": """
         LossScaleOptimizer Policy global_policy set_policy""",
     "keras.optimizers.schedules": """

@@ -151,6 +151,7 @@ INTERNAL = {
     "distribute.strategy": """Between entered get_update_device update_on
                               wrong_strategy""",
     "training.cluster_resolver": "tf_config",
+    "training.loss_scale": "applied_if_finite get_loss_scale unscaled",
     "training.checkpoint_management": """existing_checkpoint
                                          meta_graph_filename write_state""",
     "training.checkpoint_reader": "CheckpointReader",

@@ -8,8 +8,8 @@ from headrace._src.distribute.strategy import Strategy
 
 
 def _devices(gpus):
-    """The first GPUs of the process, or the processor if `gpus` is 0. ValueError
-    for more GPUs than there are."""
+    """The first GPUs of the process, or the processor if `gpus` is 0.
+    ValueError for more GPUs than there are."""
     if gpus is None:
         return checked_devices(local_devices())
     if gpus == 0:

@@ -147,8 +147,8 @@ class CollectiveCommunication(enum.Enum):
 class MultiWorkerMirroredStrategy(Strategy):
     """On one worker, as MirroredStrategy on its devices, with variables of any
     shape and dtype. `communication`, a CollectiveCommunication, changes nothing
-    there; ValueError for another. NotImplementedError for a cluster of several workers: use
-    tf.train.SyncReplicasOptimizer."""
+    there; ValueError for another. NotImplementedError for a cluster of several
+    workers: use tf.train.SyncReplicasOptimizer."""
 
     def __init__(self, communication=CollectiveCommunication.AUTO):
         CollectiveCommunication(communication)
