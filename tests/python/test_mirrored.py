@@ -386,6 +386,30 @@ def test_keras_batch_normalization_of_replicas(strategy):
             assert s.run(mean.read_value()).tolist() == [3.5]
 
 
+@pytest.mark.parametrize("metric, value, updates", [
+    (lambda x: tf.metrics.mean(x), 1.5, [1, 2]),
+    (lambda x: tf.metrics.mean_tensor([x, 2.]), [1.5, 2], [[1, 2], [2, 2]]),
+    (lambda x: tf.metrics.true_positives([True, True], [True, x > 1.5]), 3,
+     [1, 2]),
+    (lambda x: tf.metrics.precision([True, False], [True, x > 1.5]), 2 / 3,
+     [1, .5]),
+    (lambda x: tf.metrics.recall_at_thresholds([1, 1], [.6, x / 4], [.4]),
+     [.75], [[.5], [1]]),
+    (lambda x: tf.metrics.mean_per_class_accuracy(
+        [0, 0], [0, tf.cast(x - 1., tf.int64)], 1), .75, [[1], [.5]]),
+    (lambda x: tf.metrics.root_mean_squared_error([0.], [x]), 2.5 ** .5,
+     [1, 2])])
+def test_metrics_have_the_value_of_all_replicas(strategy, metric, value,
+                                                updates):
+    found = strategy.experimental_run_v2(lambda: metric(number()))
+    with session() as s:
+        s.run(tf.local_variables_initializer())
+        np.testing.assert_allclose(s.run(list(strategy.unwrap(found[1]))),
+                                   updates, rtol=1e-5)
+        for v in s.run(list(strategy.unwrap(found[0]))):
+            np.testing.assert_allclose(v, value, rtol=1e-5)
+
+
 def unequal_merges(strategy):
     def step():
         context = tf.distribute.get_replica_context()

@@ -12,24 +12,24 @@ from headrace._src.training.optimizer import Optimizer as _TrainOptimizer
 
 
 class LossScaleOptimizer(Optimizer):
-    """The optimizer `optimizer` of tf.keras with losses that are scaled by
+    """The optimizer `opt` of tf.keras with losses that are scaled by
     `loss_scale`, a LossScale, a number or "dynamic". With a dynamic scale, a
     step whose gradients are not finite changes no weight. Weights may be of any
     shape and dtypes of floats. ValueError for another optimizer, for one that
     clips gradients, and without a scale."""
 
-    def __init__(self, optimizer, loss_scale):
-        if not isinstance(optimizer, Optimizer):
+    def __init__(self, opt, loss_scale):
+        if not isinstance(opt, Optimizer):
             raise ValueError('"optimizer" must be an instance of OptimizerV2, '
-                             'but got: %s' % (optimizer,))
+                             'but got: %s' % (opt,))
         for name in ("clipnorm", "clipvalue"):
-            value = getattr(optimizer, "_" + name)
+            value = getattr(opt, "_" + name)
             if value is not None:
                 raise ValueError(
                     "LossScaleOptimizer does not support wrapping optimizers "
                     "with a %s. Optimizer %s has %s %s"
-                    % (name, optimizer, name, value))
-        object.__setattr__(self, "_optimizer", optimizer)
+                    % (name, opt, name, value))
+        object.__setattr__(self, "_optimizer", opt)
         object.__setattr__(self, "_loss_scale", get_loss_scale(loss_scale))
         if self._loss_scale is None:
             raise ValueError("loss_scale cannot be None.")

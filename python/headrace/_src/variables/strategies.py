@@ -23,6 +23,17 @@ def colocate_vars_with(variable):
     return strategies.get_strategy().extended.colocate_vars_with(variable)
 
 
+def of_all_replicas(variable):
+    """In a replica, the value of a variable that each replica has its own of, of
+    all together; else the variable."""
+    strategies = loaded_strategies()
+    if strategies is None or not strategies.has_strategy() or (
+            strategies.in_cross_replica_context()):
+        return variable
+    return strategies.get_replica_context().merge_call(
+        lambda strategy, v: strategy.extended.read_var(v), (variable,))
+
+
 def container_of(variable):
     """The variable of several devices that `variable` is a copy of, or
     None."""
