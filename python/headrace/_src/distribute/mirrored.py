@@ -119,7 +119,7 @@ class ReplicasExtended(StrategyExtended):
             return next_creator(**options)
         return variable_creator_scope(create)
 
-    _own_kind = DistributedVariable
+    _own_kind: type = DistributedVariable
 
     def _check_own(self, variable):
         if not isinstance(variable, self._own_kind):
