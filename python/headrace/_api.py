@@ -322,6 +322,19 @@ NAMES = {
             crf_log_norm crf_multitag_sequence_score crf_sequence_score
             crf_unary_score viterbi_decode""",
     },
+    "contrib.distribute": {
+        "distribute.contrib": """
+            CollectiveAllReduceStrategy MirroredStrategy
+            ParameterServerStrategy StandardInputStep Step""",
+        "distribute.cross_device_ops": "CrossDeviceOps",
+        "distribute.one_device": "OneDeviceStrategy",
+        "distribute.strategy": """
+            DistributionStrategy=Strategy ReplicaContext
+            get_cross_replica_context get_distribution_strategy=get_strategy
+            get_loss_reduction get_replica_context get_strategy
+            has_distribution_strategy=has_strategy has_strategy
+            in_cross_replica_context require_replica_context""",
+    },
     "contrib.data": {
         "data.contrib": """
             assert_element_shape batch_and_drop_remainder
@@ -781,12 +794,21 @@ NAMES = {
         "raw_ops": "check_numerics is_finite is_inf is_nan",
     },
     "distribute": {
-        "distribute.one_device": "MirroredStrategy OneDeviceStrategy",
+        "distribute.cross_device_ops": """
+            CrossDeviceOps HierarchicalCopyAllReduce NcclAllReduce
+            ReductionToOneDevice""",
+        "distribute.mirrored": "MirroredStrategy",
+        "distribute.one_device": "OneDeviceStrategy",
         "distribute.strategy": """
             InputContext InputReplicationMode ReduceOp ReplicaContext Strategy
             StrategyExtended get_loss_reduction get_replica_context
             get_strategy has_strategy in_cross_replica_context""",
         "training.server_lib": "Server",
+    },
+    "distribute.experimental": {
+        "distribute.parameter_server": """
+            CentralStorageStrategy CollectiveCommunication
+            MultiWorkerMirroredStrategy ParameterServerStrategy""",
     },
     "distribute.cluster_resolver": {
         "training.cluster_resolver": """
@@ -1218,6 +1240,10 @@ NAMES = {
             sparse_top_k_categorical_accuracy squared_hinge
             top_k_categorical_accuracy""",
     },
+    "keras.mixed_precision": {},
+    "keras.mixed_precision.experimental": {
+        "keras.loss_scale_optimizer": "LossScaleOptimizer",
+    },
     "keras.models": {
         "keras.configs": """
             clone_model model_from_config model_from_json model_from_yaml""",
@@ -1648,6 +1674,14 @@ NAMES = {
             TestCase assert_equal_graph_def get_temp_dir gpu_device_name
             is_built_with_cuda is_built_with_gpu_support is_built_with_rocm
             is_gpu_available main test_src_dir_path""",
+    },
+    "train.experimental": {
+        "keras.loss_scale_optimizer": """
+            disable_mixed_precision_graph_rewrite
+            enable_mixed_precision_graph_rewrite""",
+        "training.loss_scale": """
+            DynamicLossScale FixedLossScale LossScale
+            MixedPrecisionLossScaleOptimizer""",
     },
     "train": {
         "framework.importer": "write_graph",

@@ -164,6 +164,14 @@ NAMES = {
     "contrib.deprecated": """
         audio_summary histogram_summary image_summary merge_all_summaries merge_summary
         scalar_summary""",
+    "contrib.distribute": """
+        AllReduceCrossDeviceOps CollectiveAllReduceStrategy CrossDeviceOps DistributeConfig
+        DistributionStrategy MirroredStrategy Monitor MultiWorkerAllReduce OneDeviceStrategy
+        ParameterServerStrategy ReplicaContext StandardInputStep StandardSingleLossStep Step
+        TPUStrategy UpdateContext get_cross_replica_context get_distribution_strategy
+        get_loss_reduction get_replica_context get_strategy has_distribution_strategy has_strategy
+        in_cross_replica_context initialize_tpu_system require_replica_context
+        run_standard_tensorflow_server""",
     "contrib.distributions": """
         Autoregressive BatchReshape Bernoulli Beta BetaWithSoftplusConcentration Binomial
         Categorical Cauchy Chi2 Chi2WithAbsDf ConditionalDistribution
@@ -769,6 +777,8 @@ NAMES = {
         CosineDecay CosineDecayRestarts LinearCosineDecay LinearModel NoisyLinearCosineDecay
         PeepholeLSTMCell SequenceFeatures WideDeepModel export_saved_model
         load_from_saved_model terminate_keras_multiprocessing_pools""",
+    "keras.mixed_precision": """
+        experimental""",
     "keras.mixed_precision.experimental": """
         LossScaleOptimizer Policy global_policy set_policy""",
     "keras.optimizers.schedules": """

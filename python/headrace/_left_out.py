@@ -50,7 +50,7 @@ NEAREST = {
     "tf.contrib.cluster_resolver": "TFConfigClusterResolver reads TF_CONFIG, and tf.train.ClusterSpec "
                                    "takes the addresses",
     "tf.contrib.cudnn_rnn": "tf.nn.dynamic_rnn with tf.contrib.rnn.LSTMBlockCell",
-    "tf.contrib.distribute": "tf.device and one tower a device",
+    "tf.contrib.distribute": "the strategies there, or those of tf.distribute",
     "tf.contrib.distributions": "tf.contrib.distributions has the common ones",
     "tf.contrib.eager": "only graphs are run; build one and run it with tf.Session",
     "tf.contrib.factorization": "tf.reduce_sum, tf.argmin and tf.unsorted_segment_mean make "
@@ -90,7 +90,10 @@ NEAREST = {
     "tf.data.experimental.bytes_produced_stats": _NO_STATS,
     "tf.data.experimental.latency_stats": _NO_STATS,
     "tf.data.experimental.make_saveable_from_iterator": _NO_ITERATOR_STATE,
-    "tf.distribute": "tf.device and one tower a device, or tf.train.SyncReplicasOptimizer",
+    "tf.keras.mixed_precision.experimental": "LossScaleOptimizer scales losses; layers take a dtype",
+    "tf.keras.utils.multi_gpu_model": "a model made and compiled in the scope of "
+                                      "tf.distribute.MirroredStrategy, which needs several devices",
+    "tf.distribute": "the strategies there, or tf.train.SyncReplicasOptimizer",
     "tf.distribute.cluster_resolver": "TFConfigClusterResolver reads TF_CONFIG, and "
                                       "tf.train.ClusterSpec takes the addresses",
     "tf.distributions": "tf.contrib.distributions, tf.random",

@@ -35,6 +35,8 @@ INTERNAL_MODULES = """
     autograph.branches autograph.builtins autograph.conversion
     autograph.converter autograph.effects autograph.jumps autograph.loops
     autograph.names autograph.sources autograph.values
+    distribute.devices distribute.inputs distribute.replicas distribute.values
+    variables.strategies
     contrib.fold_batch_norms contrib.graph_patterns contrib.linear
     contrib.quantize_layers control.contexts data.elements framework.constant_values
     ops.collective_ops distributions.parametric distributions.special_functions
@@ -140,9 +142,16 @@ INTERNAL = {
     "nn.ctc_ops": "ctc_loss_dense dense_labels_to_sparse",
     "platform.file_io": "FileStatistics",
     "training.basic_session_run_hooks": "write_trace",
-    "distribute.strategy": """Between entered get_cross_replica_context
-                              require_replica_context""",
+    "distribute.cross_device_ops": """OnDevices add_up broadcast copied
+                                      devices_of divide is_sparse reduce_same""",
+    "distribute.mirrored": """MirroredExtended ReplicasExtended
+                              checked_devices local_devices mirrored_variable
+                              without_partitions""",
+    "distribute.parameter_server": "CentralExtended require_no_cluster",
+    "distribute.strategy": """Between entered get_update_device update_on
+                              wrong_strategy""",
     "training.cluster_resolver": "tf_config",
+    "training.loss_scale": "applied_if_finite get_loss_scale unscaled",
     "training.checkpoint_management": """existing_checkpoint
                                          meta_graph_filename write_state""",
     "training.checkpoint_reader": "CheckpointReader",
@@ -315,7 +324,8 @@ def test_what_is_not_supported_yet(name):
     ("keras.applications.NASNetLarge", "the other networks"),
     ("keras.experimental.LinearModel", "tf.train and tf.layers"),
     ("contrib.cudnn_rnn.CudnnLSTM", "tf.nn.dynamic_rnn"),
-    ("distribute.NcclAllReduce", "tf.device and one tower a device"),
+    ("distribute.cluster_resolver.GCEClusterResolver",
+     "TFConfigClusterResolver reads"),
     ("profiler", "RunOptions(trace_level"),
     ("contrib.training.SequenceQueueingStateSaver", "tf.train and tf.data")])
 def test_what_is_left_out_and_what_to_use_instead(name, instead):

@@ -391,6 +391,8 @@ class Graph(_headrace.GraphCore):
             return
         operations = []
         for c in control_inputs:
+            if hasattr(c, "_closest"):  # of a variable of several devices
+                c = c._closest()
             if hasattr(c, "indices") and hasattr(c, "values") or getattr(
                     c, "_is_resource", False):
                 c = c.op
@@ -511,6 +513,8 @@ class Graph(_headrace.GraphCore):
         if not ignore_existing:
             groups, device = list(self._colocation), self._colocated_device
         if op is not None:
+            if hasattr(op, "_closest"):  # of a variable of several devices
+                op = op._closest()
             if getattr(op, "_is_resource", False):
                 op = op.handle  # not what reads the variable
             elif hasattr(op, "_as_graph_element"):

@@ -13,6 +13,7 @@ from headrace._src.ops import array_ops as _array
 from headrace._src.ops import math_ops as _math
 from headrace._src.ops.clipping import clip_by_norm, clip_by_value
 from headrace._src.training.gradients import gradients
+from headrace._src.variables.strategies import container_of, loaded_strategies
 from headrace._src.variables.variables import Variable
 
 
@@ -113,6 +114,10 @@ class Optimizer:
 
     def add_slot(self, var, slot_name, initializer=0.):
         """The variable of `var` called `slot_name`, of its shape."""
+        container = container_of(var)
+        if container is not None:
+            return self.add_slot(container, slot_name, initializer).get(
+                device=var.device)
         key = var.name, slot_name
         if key not in self._slots:
             shape, dtype = var.get_shape().as_list(), var.dtype.base_dtype
@@ -141,6 +146,9 @@ class Optimizer:
                 self.add_slot(var, name, value)
 
     def get_slot(self, var, slot_name):
+        container = container_of(var)
+        if container is not None:
+            return self.get_slot(container, slot_name).get(device=var.device)
         return self._slots[var.name, slot_name]
 
     def _checkpoint_children(self):
@@ -216,8 +224,9 @@ class Optimizer:
         return self.apply_gradients(pairs, name)
 
     def apply_gradients(self, grads_and_vars, name=None):
-        """An operation that changes the variables by their gradients. ValueError
-        if there is no gradient."""
+        """An operation that changes the variables by their gradients; in a
+        replica, by the sum of all replicas'. ValueError if there is no
+        gradient."""
         pairs = [(g, v) for g, v in grads_and_vars if g is not None]
         if not pairs:
             raise ValueError("No gradients provided for any variable: %s."
@@ -228,6 +237,13 @@ class Optimizer:
                     "%s: %s is no resource variable; make it by "
                     "tf.keras.layers or tf.get_variable(use_resource=True), or "
                     "use an optimizer of tf.train" % (self._name, var.name))
+        strategies = loaded_strategies()
+        if strategies is not None and strategies.has_strategy():
+            context = strategies.get_replica_context()
+            if context is None:
+                return self._distributed_apply(strategies.get_strategy(),
+                                               pairs, name)
+            return context.merge_call(self._distributed_apply, (pairs, name))
         with name_scope(self._name):
             steps = self.iterations
             self._make_variables([v for _, v in pairs])
@@ -249,6 +265,37 @@ class Optimizer:
                 done.append(op)
             with control_dependencies(done):
                 return _flow.group(steps.assign_add(1), *done)
+
+    def _distributed_apply(self, distribution, pairs, name=None):
+        """apply_gradients() between the replicas of a strategy."""
+        if self._clipnorm is not None or self._clipvalue is not None:
+            raise ValueError(
+                "Gradient clipping in the optimizer (by setting clipnorm or "
+                "clipvalue) is currently unsupported when using a distribution "
+                "strategy.")
+        extended = distribution.extended
+        reduced = extended.batch_reduce_to("SUM", pairs)
+        variables = [v for _, v in pairs]
+
+        def update(var, grad):
+            if isinstance(grad, IndexedSlices):
+                grad = convert_to_tensor(grad)
+            with name_scope("update_" + var.op.name):
+                op = self._apply(grad, var)
+            op = getattr(op, "op", op)
+            if var.constraint is not None:
+                with control_dependencies([op]):
+                    op = var.assign(var.constraint(var)).op
+            return op
+        with name_scope(self._name):
+            steps = self.iterations
+            self._make_variables(variables)
+            with name_scope(name or self._name):
+                done = [op for grad, var in zip(reduced, variables)
+                        for op in extended.update(var, update, (grad,),
+                                                  group=False)]
+                with control_dependencies(done):
+                    return distribution.group(steps.assign_add(1))
 
     def _apply(self, grad, var):
         raise NotImplementedError("_apply of %s" % type(self).__name__)

@@ -21,6 +21,8 @@ from headrace._src.layers.engine import as_list
 from headrace._src.ops import array_ops as _array
 from headrace._src.ops import math_ops as _math
 from headrace._src.platform import tf_logging as _logging
+from headrace._src.training.gradients import gradients
+from headrace._src.variables.strategies import loaded_strategies
 
 
 def _is_sparse(loss):
@@ -216,6 +218,7 @@ class Training:
     optimizer = None
     stop_training = False
     _compiled = None
+    _strategy = None  # of several replicas
 
     def compile(self, optimizer="rmsprop", loss=None, metrics=None,
                 loss_weights=None, sample_weight_mode=None,
@@ -242,7 +245,11 @@ class Training:
             for one in as_list(loss):
                 _losses.get(one)
         self._arguments = (loss, metrics, loss_weights, weighted_metrics)
-        self._compiled = None
+        self._compiled = self._strategy = None
+        strategies = loaded_strategies()
+        if strategies is not None and (
+                strategies.get_strategy().num_replicas_in_sync > 1):
+            self._strategy = strategies.get_strategy()
         if self._given is not None:
             self._finish_compile()
 
@@ -250,8 +257,9 @@ class Training:
         """Makes the tensors of the losses and metrics."""
         loss, metrics, loss_weights, weighted_metrics = self._arguments
         names = self.output_names
+        extras = self._of_these_inputs(self.losses)
         outs = [_Output(name, tensor, one) for name, tensor, one in zip(
-            names, self.outputs, _by_name(loss, names, "loss"))]
+            names, self._outputs_to_train(), _by_name(loss, names, "loss"))]
         if loss_weights is not None and not isinstance(
                 loss_weights, (dict, list, tuple)):
             raise TypeError("Could not interpret loss_weights argument: %s - "
@@ -270,7 +278,7 @@ class Training:
                     self._values[out.name + "_loss"] = value
                 value = factor * value
                 total = value if total is None else total + value
-            for extra in self._of_these_inputs(self.losses):
+            for extra in extras:
                 total = extra if total is None else total + extra
         if total is None:
             raise ValueError("The model cannot be compiled because it has no "
@@ -299,6 +307,55 @@ class Training:
                     self._metrics[metric.name] = metric, metric.result()
         self._train_op = self._test_op = None
         self._compiled = True
+
+    def _outputs_to_train(self):
+        """The outputs; with a strategy of several replicas, each replica's of
+        its share of the batch, joined."""
+        strategy = self._strategy
+        if strategy is None:
+            return self.outputs
+        replicas = strategy.num_replicas_in_sync
+        before = list(self.updates)
+
+        def share(*inputs):
+            context = strategies.get_replica_context()
+            number = context.replica_id_in_sync_group
+            shares = []
+            for x in inputs:
+                size = (_array.shape(x)[0] + (replicas - 1)) // replicas
+                part = x[number * size:(number + 1) * size]
+                part.set_shape(x.get_shape())
+                shares.append(part)
+            return as_list(self(shares if len(shares) > 1 else shares[0]))
+        strategies = loaded_strategies()
+        outputs = strategy.experimental_run_v2(share, tuple(self.inputs))
+        self._updates_of_replicas = [
+            u for u in self.updates if not any(u is b for b in before)]
+        return [_array.concat(strategy.unwrap(out), 0) for out in outputs]
+
+    def _updates_by_gradients(self, weights):
+        """Operations that change the weights by the gradients of the loss; all
+        copies of a weight by the sum of theirs."""
+        strategy = self._strategy
+        if strategy is None:
+            if isinstance(self.optimizer, _optimizers.Optimizer):
+                return self.optimizer.get_updates(self.total_loss, weights)
+            return [self.optimizer.minimize(self.total_loss, var_list=weights)]
+        copies = [v for w in weights for v in strategy.unwrap(w)]
+        found = dict(zip(map(id, copies), gradients(
+            self.total_loss, copies, colocate_gradients_with_ops=True)))
+        pairs = []
+        for weight in weights:
+            of_copies = [found[id(v)] for v in strategy.unwrap(weight)]
+            if all(g is None for g in of_copies):
+                raise ValueError("Variable %s has `None` for gradient."
+                                 % weight.name)
+            pairs.append((strategy.extended._per_replica(
+                [_array.zeros_like(v) if g is None else convert_to_tensor(g)
+                 for g, v in zip(of_copies, strategy.unwrap(weight))]),
+                weight))
+        with strategy.scope():
+            return [self.optimizer._distributed_apply(strategy, pairs)]
 
     def _add_metric_of(self, out, metric, name, weights_too):
         with name_scope(name):
@@ -397,15 +454,11 @@ class Training:
             return
         weights = self.trainable_weights
         with name_scope("training"):
-            if not weights:
-                updates = []
-            elif isinstance(self.optimizer, _optimizers.Optimizer):
-                updates = self.optimizer.get_updates(self.total_loss, weights)
-            else:
-                updates = [self.optimizer.minimize(self.total_loss,
-                                                   var_list=weights)]
+            updates = self._updates_by_gradients(weights) if weights else []
+            of_layers = (self._updates_of_replicas if self._strategy
+                         else self._of_these_inputs(self.updates))
             self._train_op = _flow.group(
-                *updates, *self._of_these_inputs(self.updates),
+                *updates, *of_layers,
                 *self._compiled_updates,
                 *self.state_updates)
 

@@ -252,7 +252,8 @@ def batch_set_value(tuples):
         if found is None:
             with graph.as_default():
                 given = _array.placeholder(x.dtype.base_dtype, shape=None)
-                found = given, x.assign(given).op
+                assigned = x.assign(given)
+                found = given, getattr(assigned, "op", assigned)
             x._keras_assign = found
         feeds[found[0]] = value
         assigns.append(found[1])

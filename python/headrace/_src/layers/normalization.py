@@ -2,6 +2,7 @@
 tf.layers, which differs in what `training` is by default."""
 import math
 
+from headrace._headrace import Operation
 from headrace._src.framework import dtypes
 from headrace._src.framework.graph import (
     colocate_with, control_dependencies, name_scope)
@@ -209,13 +210,18 @@ class BatchNormalization(Layer):
 
     def _moved(self, variable, value, momentum):
         with name_scope("AssignMovingAvg") as scope:
-            with colocate_with(variable.op):
+            with colocate_with(variable):
                 decay = convert_to_tensor(1.0 - momentum, name="decay")
                 kind = variable.dtype.base_dtype
                 if decay.dtype.base_dtype != kind:
                     decay = _math.cast(decay, kind)
                 change = (variable - _math.cast(value, kind)) * decay
-                return assign_sub(variable, change, name=scope)
+                done = assign_sub(variable, change, name=scope)
+                if not isinstance(done, Operation):
+                    return done
+                # The variable lies on several devices.
+                with control_dependencies([done]):
+                    return convert_to_tensor(variable)
 
     def call(self, inputs, training=None):
         if training is None:

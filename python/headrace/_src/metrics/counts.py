@@ -13,6 +13,7 @@ from headrace._src.metrics.streaming import (
 from headrace._src.ops import array_ops as _array
 from headrace._src.ops import math_ops as _math
 from headrace._src.variables.scopes import variable_scope
+from headrace._src.variables.strategies import of_all_replicas
 from headrace._src.variables.variables import assign_add
 
 # Of a label and a prediction: what each count is of.
@@ -40,7 +41,7 @@ def _counted(kind, labels, predictions, weights, metrics_collections,
                                  "the values, %d, got shape %s"
                                  % (ranks[1], weights.get_shape()))
             values = _math.multiply(values, as_float(weights))
-        value = _array.identity(count)
+        value = _array.identity(of_all_replicas(count))
         return collected(
             value, assign_add(count, _math.reduce_sum(values)),
             metrics_collections, updates_collections)
@@ -137,6 +138,7 @@ def at_thresholds(labels, predictions, thresholds, weights=None, kinds=None):
             here *= weights
         values[kind] = metric_variable([n], dtypes.float32, name=kind)
         updates[kind] = assign_add(values[kind], _math.reduce_sum(here, 1))
+        values[kind] = of_all_replicas(values[kind])
     return values, updates
 
 

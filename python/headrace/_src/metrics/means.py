@@ -9,6 +9,7 @@ from headrace._src.metrics.streaming import (
 from headrace._src.ops import array_ops as _array
 from headrace._src.ops import math_ops as _math
 from headrace._src.variables.scopes import variable_scope
+from headrace._src.variables.strategies import of_all_replicas
 from headrace._src.variables.variables import assign_add, scatter_add
 
 
@@ -121,7 +122,8 @@ def mean_per_class_accuracy(labels, predictions, num_classes, weights=None,
         more = scatter_add(total, labels, ones)
         counted = scatter_add(count, labels, right)
         value = _math.reduce_mean(
-            _math.div_no_nan(count, _math.maximum(total, 0)),
+            _math.div_no_nan(of_all_replicas(count),
+                             _math.maximum(of_all_replicas(total), 0)),
             name="mean_accuracy")
         return collected(value, ratio(counted, more, "update_op"),
                          metrics_collections, updates_collections)
@@ -131,7 +133,7 @@ def streaming_confusion_matrix(labels, predictions, num_classes, weights=None):
     """(variable, update): the confusion matrix over all runs, as float64."""
     matrix = metric_variable([num_classes, num_classes], dtypes.float64,
                              name="total_confusion_matrix")
-    return matrix, assign_add(matrix, confusion_matrix(
+    return of_all_replicas(matrix), assign_add(matrix, confusion_matrix(
         _flat(_math.cast(labels, dtypes.int64)),
         _flat(_math.cast(predictions, dtypes.int64)),
         _math.cast(num_classes, dtypes.int64), dtype=dtypes.float64,

@@ -12,6 +12,7 @@ from headrace._src.ops import math_ops as _math
 from headrace._src.variables.records import (
     VariableAggregation, VariableSynchronization)
 from headrace._src.variables.scopes import variable_scope
+from headrace._src.variables.strategies import of_all_replicas
 from headrace._src.variables.variables import Variable, assign_add
 
 
@@ -74,7 +75,8 @@ def mean(values, weights=None, metrics_collections=None,
         more = assign_add(total, _math.reduce_sum(values))
         with control_dependencies([values]):
             counted = assign_add(count, number)
-        return collected(ratio(total, count, "value"),
+        return collected(ratio(of_all_replicas(total), of_all_replicas(count),
+                               "value"),
                          ratio(more, counted, "update_op"),
                          metrics_collections, updates_collections)
 
@@ -94,7 +96,8 @@ def mean_tensor(values, weights=None, metrics_collections=None,
         more = assign_add(total, values)
         with control_dependencies([values]):
             counted = assign_add(count, number)
-        return collected(ratio(total, count, "value"),
+        return collected(ratio(of_all_replicas(total), of_all_replicas(count),
+                               "value"),
                          ratio(more, counted, "update_op"),
                          metrics_collections, updates_collections)
 

@@ -14,6 +14,7 @@ from headrace._src.ops.sparse_tensor import (
     SparseTensor, convert_to_tensor_or_sparse_tensor)
 from headrace._src.sparse import set_ops as _sets
 from headrace._src.sparse import sparse_ops as _sparse
+from headrace._src.variables.strategies import of_all_replicas
 from headrace._src.variables.variables import assign_add
 
 
@@ -92,7 +93,8 @@ def _total(name, choose, labels, predictions, k, class_id, weights):
                                     of_class(labels, class_id)), weights)
         batch = _math.cast(_math.reduce_sum(sizes), dtypes.float64)
         variable = metric_variable([], dtypes.float64, name=scope)
-        return variable, assign_add(variable, batch, name="update")
+        return of_all_replicas(variable), assign_add(variable, batch,
+                                                     name="update")
 
 
 def _share(metric, other, choose, labels, predictions_idx, k, class_id,
@@ -232,7 +234,8 @@ def _streamed_average(average, weights, metrics_collections,
         total_update = assign_add(total, _math.reduce_sum(
             average, name="batch_total"), name="update")
     return collected(
-        _math.div_no_nan(total, most, name="mean"),
+        _math.div_no_nan(of_all_replicas(total), of_all_replicas(most),
+                         name="mean"),
         _math.div_no_nan(total_update, most_update, name=scope),
         metrics_collections, updates_collections)
 

@@ -16,6 +16,8 @@ from headrace._src.training import slots as _slots
 from headrace._src.training.gradients import gradients as _gradients
 from headrace._src.variables import variables as _variables
 from headrace._src.variables.base import Variable
+from headrace._src.variables.strategies import (
+    colocate_vars_with, container_of, loaded_strategies)
 
 
 def _sum_by_index(values, indices):
@@ -26,6 +28,9 @@ def _sum_by_index(values, indices):
 
 
 def _key(variable):
+    container = container_of(variable)
+    if container is not None:
+        return container.graph, container._shared_name
     return variable.op.graph, variable.op.name
 
 
@@ -103,6 +108,7 @@ class Optimizer:
                 % (gate_gradients,))
         if callable(loss):
             loss = loss()
+        loss = self._scale_loss(loss)
         self._assert_valid_dtypes([loss])
         if grad_loss is not None:
             self._assert_valid_dtypes([grad_loss])
@@ -130,13 +136,44 @@ class Optimizer:
              if g is not None and v.dtype != dtypes.resource])
         return pairs
 
+    @staticmethod
+    def _scale_loss(loss):
+        """The loss, divided by the number of replicas if an Estimator's
+        strategy adds up their mean losses."""
+        graph = get_default_graph()
+        graph._is_loss_scaled_by_optimizer = False
+        strategies = loaded_strategies()
+        if strategies is None or (strategies.get_loss_reduction()
+                                  is not strategies.ReduceOp.MEAN):
+            return loss
+        replicas = strategies.get_strategy().num_replicas_in_sync
+        if replicas > 1:
+            graph._is_loss_scaled_by_optimizer = True
+            return loss * (1. / replicas)
+        return loss
+
     def apply_gradients(self, grads_and_vars, global_step=None, name=None):
         """An Operation that updates variables by gradients, as a list of pairs
         has them, and then adds 1 to `global_step`. Pairs without a gradient
-        are passed over; ValueError if there is no other."""
+        are passed over; ValueError if there is no other. In a replica of a
+        strategy, the gradients of all replicas are added up; RuntimeError
+        between replicas."""
         grads_and_vars = tuple(grads_and_vars)
         if not grads_and_vars:
             raise ValueError("No variables provided.")
+        strategies = loaded_strategies()
+        if strategies is not None and strategies.has_strategy():
+            context = strategies.get_replica_context()
+            if context is None:
+                raise RuntimeError(
+                    "Use `_distributed_apply()` instead of `apply_gradients()` "
+                    "in a cross-replica context.")
+            kept = [(g, v) for g, v in grads_and_vars if g is not None]
+            if not kept:
+                raise ValueError("No gradients provided for any variable: %s."
+                                 % ([v.name for _, v in grads_and_vars],))
+            return context.merge_call(self._distributed_apply,
+                                      (kept, global_step, name))
         pairs = [(self._as_gradient(g), v) for g, v in grads_and_vars]
         pairs = [(g, v) for g, v in pairs if g is not None]
         if not pairs:
@@ -161,6 +198,41 @@ class Optimizer:
             else:
                 train = self._count(global_step,
                                     self._finish(updates, "update"), scope)
+            if isinstance(train, Tensor):
+                train = train.op
+            operations = get_collection_ref(GraphKeys.TRAIN_OP)
+            if train not in operations:
+                operations.append(train)
+        return train
+
+    def _distributed_apply(self, distribution, grads_and_vars,
+                           global_step=None, name=None):
+        """apply_gradients() between the replicas of a strategy."""
+        extended = distribution.extended
+        gradients = extended.batch_reduce_to("SUM", grads_and_vars)
+        variables = [v for _, v in grads_and_vars]
+        with init_scope():
+            self._create_slots(variables)
+
+        def update(v, g):
+            with name_scope("update_" + v.op.name):
+                return self._update(self._as_gradient(g), v)
+
+        def finish(optimizer, updates):
+            return optimizer._finish(updates, "update")
+        with name_scope(name, self._name) as scope:
+            self._prepare()
+            updates = [op for g, v in zip(gradients, variables)
+                       for op in extended.update(v, update, (g,), group=False)]
+            finished = extended.update_non_slot(
+                extended.non_slot_devices(variables), finish, (self, updates),
+                group=False)
+            if global_step is None:
+                train = distribution.group(finished, name=scope)
+            else:
+                with control_dependencies(nest.flatten(finished)):
+                    train = extended.update(global_step, _variables.assign_add,
+                                            (1,), {"name": scope})
             if isinstance(train, Tensor):
                 train = train.op
             operations = get_collection_ref(GraphKeys.TRAIN_OP)
@@ -213,7 +285,11 @@ class Optimizer:
 
     def get_slot(self, var, name):
         """The slot of this name that belongs to `var`, or None."""
-        return self._slots.get(name, {}).get(_key(var))
+        slot = self._slots.get(name, {}).get(_key(var))
+        if slot is not None and container_of(var) is not None and hasattr(
+                slot, "devices"):
+            return slot.get(device=var.device)
+        return slot
 
     def get_slot_names(self):
         return sorted(self._slots)
@@ -269,14 +345,17 @@ class Optimizer:
         variable `colocate_with` and of its kind."""
         key = name, get_default_graph()
         if key not in self._non_slot_dict:
-            with get_default_graph().colocate_with(colocate_with):
+            with colocate_vars_with(colocate_with):
                 self._non_slot_dict[key] = Variable(
                     initial_value, name=name, trainable=False,
                     use_resource=colocate_with._is_resource)
         return self._non_slot_dict[key]
 
     def _get_non_slot_variable(self, name, graph=None):
-        return self._non_slot_dict.get((name, graph))
+        variable = self._non_slot_dict.get((name, graph))
+        if hasattr(variable, "devices"):
+            return variable.get()
+        return variable
 
     def _non_slot_variables(self):
         return self._non_slot_dict.values()

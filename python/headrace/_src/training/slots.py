@@ -1,12 +1,12 @@
 """Slots: variables that an optimizer or a moving average keeps beside another
 variable, with names under its name (`w/Momentum`)."""
-from headrace._src.framework.graph import colocate_with
 from headrace._src.framework.tensor_shape import TensorShape
 from headrace._src.ops import array_ops as _array
 from headrace._src.variables import initializers as _init
 from headrace._src.variables import scopes as _scopes
 from headrace._src.variables.base import Variable
 from headrace._src.variables.records import SaveSliceInfo
+from headrace._src.variables.strategies import colocate_vars_with
 
 
 def _slice_info(primary, slot):
@@ -44,7 +44,7 @@ def _make(primary, name, colocate, initializer, validate_shape, **options):
     with _scopes.variable_scope(None, "%s/%s" % (own, name)):
         if not colocate:
             return variable()
-        with colocate_with(primary):
+        with colocate_vars_with(primary):
             return variable()
 
 

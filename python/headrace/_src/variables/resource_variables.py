@@ -132,7 +132,7 @@ class ResourceVariable(Variable):
 
     def assign(self, value, use_locking=None, name=None, read_value=True):
         """The variable as it is after the value was assigned."""
-        value = convert_to_tensor(value, dtype=self._dtype, name="value")
+        value = convert_to_tensor(value, dtype=self._dtype)
         self._shape.assert_is_compatible_with(value.get_shape())
         op = _raw.AssignVariableOp(self._node, value, name=name)
         return self._written(op) if read_value else op
@@ -144,7 +144,7 @@ class ResourceVariable(Variable):
         return self._update(_raw.AssignSubVariableOp, delta, name, read_value)
 
     def _update(self, update, delta, name, read_value):
-        delta = convert_to_tensor(delta, dtype=self._dtype, name="value")
+        delta = convert_to_tensor(delta, dtype=self._dtype)
         self._shape.assert_is_compatible_with(delta.get_shape())
         with self._after_cached_read():
             op = update(self._node, delta, name=name)
@@ -179,6 +179,8 @@ class _WrittenVariable(ResourceVariable):
     def _of(variable, op):
         written = _WrittenVariable.__new__(_WrittenVariable)
         written.__dict__.update(variable.__dict__)
+        # It stands for no copy of a variable of several devices.
+        written.__dict__.pop("_distributed_container", None)
         written._written_by = op
         with control_dependencies([op]):
             read = variable._read()

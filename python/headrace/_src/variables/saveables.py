@@ -100,6 +100,8 @@ def _as_variable(item):
 def saveable_of(var, slice_spec, name, is_read=True):
     """The SaveableObject of a variable, or of a slice. is_read False: what
     reads the value of a resource variable is the node that it has already."""
+    if hasattr(var, "_saveable"):  # of several devices
+        return var._saveable(name)
     if getattr(var, "_is_resource", False):
         return _ResourceVariable(var, slice_spec, name, is_read)
     return _RefVariable(var, slice_spec, name)
