@@ -106,6 +106,7 @@ INTERNAL = {
     "saved_model.save": "functions_of prepared save_objects",
     "layers.recurrent": "OfOneCell",
     "keras.models": "Network",
+    "control.parallel_for": "for_loop pfor",
     "layers.backend": "KerasHistory as_sparse choose fix_learning_phase fixed_learning_phase graph_inputs set_manual_initialization graph_state is_keras_tensor is_placeholder known rounded unique_name",
     "layers.core": "data_format_of merged_mask",
     "layers.attention": "BaseDenseAttention",

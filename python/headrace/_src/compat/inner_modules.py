@@ -1426,6 +1426,15 @@ NAMES = {
             adadelta=Adadelta adagrad=Adagrad adam=Adam adamax=Adamax
             nadam=Nadam rmsprop=RMSprop sgd=SGD""",
     },
+    "python.ops.parallel_for.control_flow_ops": {
+        "control.parallel_for": "for_loop pfor",
+    },
+    "python.ops.parallel_for.gradients": {
+        "compat.parallel_gradients": "batch_jacobian jacobian",
+    },
+    "python.ops.parallel_for.test_util": {
+        "compat.parallel_gradients": "PForTestCase",
+    },
     "python.util.serialization": {
         "compat.dispatch": "get_json_type",
     },
