@@ -409,7 +409,6 @@ class Training:
     _feed_targets = property(
         lambda self: [out.target for out in self._outs if out.is_fed])
     _targets = property(lambda self: [out.target for out in self._outs])
-    targets = property(lambda self: self._targets)
     sample_weights = property(lambda self: [out.weights for out in self._outs])
     _feed_sample_weights = property(lambda self: self.sample_weights)
 
