@@ -65,6 +65,7 @@ NAMES = {
             verify_tensor_all_finite""",
         "control.functional_ops": "foldl foldr map_fn scan",
         "control.logging_ops": "print=print_v2",
+        "control.parallel_for": "vectorized_map",
         "control.script_ops": "numpy_function py_func",
         "control.switch_ops": "switch_case",
         "compat.constants": "COMPILER_VERSION GIT_VERSION",

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import headrace as tf
+from headrace._src.compat import parallel_gradients
+from headrace._src.control import parallel_for
 
 
 def run(fetches, feeds=None):
@@ -513,3 +515,85 @@ def test_the_name_of_a_critical_section():
     with tf.Graph().as_default():
         assert tf.CriticalSection(name="s").name == "s"
         assert tf.CriticalSection().name == "CriticalSection"
+
+
+def _by_pfor(fn, n):
+    return parallel_for.pfor(fn, n)
+
+
+def _by_for_loop(fn, n):
+    return parallel_for.for_loop(fn, tf.float32, n)
+
+
+@pytest.mark.parametrize("loop", [_by_pfor, _by_for_loop])
+@pytest.mark.parametrize("fn, want", [
+    (lambda x, i: tf.gather(x, i) + 1., [[1., 2.], [3., 4.], [5., 6.]]),
+    (lambda x, i: tf.cast(i, tf.float32) * x[0, 1], [0., 1., 2.]),
+    (lambda x, i: tf.convert_to_tensor(
+        tf.gradients(tf.gather(x, i), x)[0])[:, 0],
+     [[1., 0., 0.], [0., 1., 0.], [0., 0., 1.]])])
+def test_loops_of_independent_iterations(loop, fn, want):
+    x, n = tf.reshape(tf.range(6.), [3, 2]), tf.placeholder(tf.int32, [])
+    with tf.Session() as session:
+        assert session.run(loop(lambda i: fn(x, i), 3)).tolist() == want
+        assert session.run(loop(lambda i: fn(x, i), n),
+                           {n: 3}).tolist() == want
+
+
+def test_structures_and_operations_of_parallel_loops():
+    v = tf.Variable(0)
+    loop = parallel_for.pfor(lambda i: {"a": (i, i * 2), "b": None}, 3)
+    add = parallel_for.pfor(lambda i: tf.assign_add(v, 1).op, 3)
+    x = tf.ones([3, 2])
+    assert parallel_for.pfor(lambda i: tf.gather(x, i), 3).shape == (3, 2)
+    with tf.Session() as session:
+        session.run(v.initializer)
+        assert session.run(loop["a"])[1].tolist() == [0, 2, 4]
+        assert loop["b"] is None and isinstance(add, tf.Operation)
+        session.run(add)
+        assert session.run(v) == 3
+        assert session.run(parallel_for.pfor(
+            lambda i: tf.zeros([2]), 0)).shape == (0, 2)
+
+
+def test_vectorized_map():
+    x = tf.constant([[1., 2.], [3., 4.]])
+    sums, ints = tf.vectorized_map(
+        lambda a: (tf.reduce_sum(a["x"]), tf.cast(a["y"], tf.int32)),
+        {"x": x, "y": x})
+    with tf.Session() as session:
+        assert session.run(sums).tolist() == [3., 7.]
+        assert session.run(ints).tolist() == [[1, 2], [3, 4]]
+
+
+@pytest.mark.parametrize("call, kind, message", [
+    (lambda: parallel_for.pfor(abs, 3, 0), ValueError, "a positive integer"),
+    (lambda: parallel_for.pfor(abs, 3, 1), ValueError, "Use for_loop instead"),
+    (lambda: parallel_for.pfor(lambda i, pfor_config: i, 3),
+     NotImplementedError, "pfor_config"),
+    (lambda: parallel_for.pfor(lambda i: tf.SparseTensor(
+        [[0]], [1.], [1]), 3), NotImplementedError, "SparseTensor"),
+    (lambda: parallel_for.for_loop(lambda i: [i, i], tf.int32, 3), ValueError,
+     "Number of expected outputs, 1")])
+def test_what_parallel_loops_refuse(call, kind, message):
+    with pytest.raises(kind, match=message):
+        call()
+
+
+@pytest.mark.parametrize("use_pfor", [True, False])
+def test_jacobians_by_loops(use_pfor):
+    x = tf.constant([1., 2., 3.])
+    y = tf.stack([x[0] * x[1], x[2] ** 2])
+    found, none = parallel_gradients.jacobian(y, [x, tf.ones([2])], use_pfor)
+    assert none is None and found.shape == (2, 3)
+    b, p = tf.constant([[1., 2.], [3., 4.]]), tf.placeholder(
+        tf.float32, [None, 2])
+    with tf.Session() as session:
+        assert session.run(found).tolist() == [[2., 1., 0.], [0., 0., 6.]]
+        for at, feed in ((b, {}), (p, {p: [[1., 2.], [3., 4.]]})):
+            assert session.run(parallel_gradients.batch_jacobian(
+                at * at, at, use_pfor), feed).tolist() == [
+                    [[2., 0.], [0., 4.]], [[6., 0.], [0., 8.]]]
+    assert parallel_gradients.batch_jacobian(b, tf.ones([2, 2])) is None
+    with pytest.raises(ValueError, match="Need first dimension of output"):
+        parallel_gradients.batch_jacobian(b, tf.ones([3, 2]))

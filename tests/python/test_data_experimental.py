@@ -6,6 +6,7 @@ import headrace as tf
 from dataset_values import values
 
 Dataset = tf.data.Dataset
+E = tf.data.experimental
 
 
 def test_ignore_errors():
@@ -129,3 +130,14 @@ def test_parse_example_dataset():
     assert "Could not parse example input, index 0" in str(got[0])
     got = values(Dataset.range(2).batch(2).apply(required))
     assert "must be one tensor of strings" in str(got[0])
+
+
+@pytest.mark.parametrize("transform, kind, message", [
+    (E.take_while(lambda x: x), ValueError, "a scalar boolean tensor"),
+    (E.scan(0, lambda s, x: (s,)), TypeError, "must return a pair"),
+    (lambda d: d.map(lambda x: 1.).apply(E.unique()), TypeError, "tf.int32"),
+    (lambda d: E.choose_from_datasets([d], d.map(lambda x: 1.)), TypeError,
+     "must be a dataset of scalar")])
+def test_functions_and_elements_of_other_types(transform, kind, message):
+    with pytest.raises(kind, match=message):
+        tf.data.Dataset.range(3).apply(transform)

@@ -238,3 +238,13 @@ def test_objects_of_autotrackable(tmp_path, session):
         "save_counter/.ATTRIBUTES/VARIABLE_VALUE",
         "thing/inner/rows/0/.ATTRIBUTES/VARIABLE_VALUE",
         "thing/v/.ATTRIBUTES/VARIABLE_VALUE"]
+
+
+def test_a_save_under_a_number_is_counted_too(tmp_path):
+    with tf.Graph().as_default(), tf.Session() as session:
+        v = tf.Variable(1.)
+        session.run(v.initializer)
+        manager = tf.train.CheckpointManager(
+            tf.train.Checkpoint(v=v), str(tmp_path), max_to_keep=None)
+        names = [os.path.basename(manager.save(n)) for n in (None, 7, None)]
+    assert names == ["ckpt-1", "ckpt-7", "ckpt-3"]

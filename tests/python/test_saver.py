@@ -195,8 +195,8 @@ def test_without_variables(tmp_path):
 
 
 @pytest.mark.parametrize("error, message, call", [
-    (ValueError, "Parent directory of .*/no/m doesn't exist",
-     lambda saver, sess, d: saver.save(sess, d + "/no/m")),
+    (ValueError, "Parent directory of .*/no/no/m doesn't exist",
+     lambda saver, sess, d: saver.save(sess, d + "/no/no/m")),
     (ValueError, "must not contain path components",
      lambda saver, sess, d: saver.save(sess, d + "/m", latest_filename="a/b")),
     (ValueError, "collides with 'save_path'",
@@ -595,3 +595,11 @@ def test_threads_that_save_leave_the_newest_state(tmp_path):
     assert tf.train.latest_checkpoint(str(tmp_path)) == path + "-30"
     saved = [int(p.split("-")[-1]) for p in saver.last_checkpoints]
     assert saved == sorted(saved)
+
+
+def test_the_folder_of_a_checkpoint_is_made(tmp_path):
+    tf.Variable(1.)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        path = tf.train.Saver().save(session, str(tmp_path / "new" / "m"))
+    assert tf.train.latest_checkpoint(str(tmp_path / "new")) == path

@@ -182,6 +182,20 @@ from tensorflow import *; matmul, Session
 import tensorflow.python.platform.gfile as g; g.GFile
 import importlib; importlib.import_module("tensorflow.python.ops.array_ops").stack
 import tensorflow.python.ops.array_ops as a, pydoc; a.__name__, repr(a), dir(a)
+from tensorflow.python.keras.utils import generic_utils as g; import functools; f = lambda a, b, **k: a; assert g.has_arg(f, "a") and not g.has_arg(f, "c") and g.has_arg(f, "c", accept_all=True) and g.has_arg(functools.partial(f, b=1), "b") and g.to_list(1) == [1] and g.to_snake_case("MaxPooling2D") == "max_pooling2d"
+from tensorflow.python.keras.utils import generic_utils as g; import numpy as np; assert g.slice_arrays([1, 2], 0) == [None, None] and g.slice_arrays(np.arange(4), 1, 3).tolist() == [1, 2] and g.slice_arrays([np.arange(4)], [0, 3])[0].tolist() == [0, 3] and g.make_batches(5, 2) == [(0, 2), (2, 4), (4, 5)] and g.is_all_none([None, (None,)])
+from tensorflow.python.keras.utils import generic_utils as g; f = g.func_load(g.func_dump(lambda x, y=2: x + y)); assert f(1) == 3
+from tensorflow.python.keras.utils import conv_utils as c; import numpy as np; assert c.conv_kernel_mask((3,), (2,), (1,), "valid").astype(int).tolist() == [[1, 0], [1, 1], [0, 1]] and c.conv_kernel_mask((1, 0), 1, 1, "same").shape == (1, 0, 1, 0) and c.conv_output_shape((5, 4), (2, 2), (2, 1), "same") == (3, 4)
+from tensorflow.python.keras.utils import conv_utils as c; assert c.conv_connected_inputs((5,), 3, (1,), 2, "valid") == [range(2, 5)] and c.convert_kernel([[[1.]], [[2.]]]).tolist() == [[[2.]], [[1.]]]
+from tensorflow.python.keras.utils import kernelized_utils as k; import tensorflow as tf; assert tf.Session().run([k.inner_product([[1., 2.]], [[3., 4.]]), k.exact_gaussian_kernel([0.], [[0.]], 2.), k.exact_laplacian_kernel([[1.]], [1.], 2.)]) == [[[11.]], [[1.]], [[1.]]]
+from tensorflow.python.keras.utils import tf_utils as u; w = u.convert_inner_node_data([["l", 2, 3]], wrap=True); assert isinstance(w[0], u.ListWrapper) and u.convert_inner_node_data((w[0],)) == (["l", 2, 3],) and u.map_structure_with_atomic(lambda x: isinstance(x, int), lambda x: x + 1, {"a": [1, (2,)]}) == {"a": [2, (3,)]}
+from tensorflow.python.keras.engine import training_utils as u; import numpy as np; m = u.ModelInputs({"b": np.ones(3), "a": np.ones((2, 4))}); assert m.get_input_names() == ["a", "b"] and m.get_symbolic_inputs()["a"].shape.as_list() == [None, 4] and u.ModelInputs(np.ones(2)).get_input_names() == ["input_1"]
+from tensorflow.python.keras.engine import training_utils as u; import numpy as np; assert u.standardize_weights(np.array([0, 1]), np.array([2., 3.]), {0: .5, 1: 1.}).tolist() == [1., 3.]
+from tensorflow.python.keras.engine import network, node, base_layer; assert issubclass(__import__("tensorflow").keras.Model, network.Network); node.Node
+from tensorflow.python.keras.layers import recurrent_v2 as r; import tensorflow as tf; assert r.LSTM is tf.compat.v2.keras.layers.LSTM
+from tensorflow.python.module import module as m; import tensorflow as tf; assert m.Module is tf.Module and m.camel_to_snake("AbC") == "ab_c"
+from tensorflow.python.training.tracking import util; import tensorflow as tf; assert util.Checkpoint is tf.train.Checkpoint
+from tensorflow.python.keras import optimizers as o; assert o.sgd is o.SGD and o.adam is o.Adam
 """
 
 BAD = {

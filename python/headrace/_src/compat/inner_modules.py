@@ -393,9 +393,11 @@ NAMES = {
     },
     "python.feature_column.feature_column_v2": {
         "feature_column.feature_layers": """
-            DenseFeatures LinearModel _StateManagerImpl=StateManager
-            is_feature_column_v2""",
+            DenseFeatures LinearModel StateManager
+            _StateManagerImpl=StateManager is_feature_column_v2""",
         **_NEW_COLUMNS,
+        "compat.second_forms": "shared_embedding_columns_v2",
+        "feature_column.sequences": "SequenceCategoricalColumn",
     },
     "python.framework.combinations": {
         "compat.combinations": "NamedObject combine generate times",
@@ -461,6 +463,10 @@ NAMES = {
     },
     "python.framework.indexed_slices": {
         "framework.indexed_slices": "IndexedSlicesValue",
+        "compat.conversions": """
+            convert_n_to_tensor_or_indexed_slices
+            internal_convert_n_to_tensor_or_indexed_slices
+            internal_convert_to_tensor_or_indexed_slices""",
     },
     "python.framework.meta_graph": {
         "compat.saver_tools": """
@@ -584,6 +590,9 @@ NAMES = {
             conv_input_length conv_output_length convert_data_format
             deconv_output_length normalize_data_format normalize_padding
             normalize_tuple""",
+        "compat.keras_parts": """
+            conv_connected_inputs conv_kernel_mask conv_output_shape
+            convert_kernel""",
     },
     "python.keras.utils.np_utils": {
         "keras.utils": "normalize to_categorical",
@@ -595,6 +604,8 @@ NAMES = {
             is_tensor_or_tensor_list is_tensor_or_variable
             register_symbolic_tensor_type
             shape_type_conversion smart_cond""",
+        "compat.keras_parts": """
+            ListWrapper convert_inner_node_data map_structure_with_atomic""",
     },
     "python.keras.layers.normalization_v2": {
         "layers.normalization": "BatchNormalization",
@@ -1340,6 +1351,89 @@ NAMES = {
             ObjectIdentityDictionary ObjectIdentitySet
             ObjectIdentityWeakKeyDictionary ObjectIdentityWeakSet""",
         "framework.operation": "Reference",
+    },
+    "python.framework.versions": {
+        "platform.sysconfig": "CXX11_ABI_FLAG MONOLITHIC_BUILD",
+    },
+    "python.feature_column.sequence_feature_column": {
+        "feature_column.sequences": "SequenceNumericColumn",
+    },
+    "python.keras.engine.network": {
+        "keras.models": "Network",
+    },
+    "python.keras.engine.node": {
+        "layers.engine": "Node",
+    },
+    "python.keras.layers.convolutional_recurrent": {
+        "keras.conv_recurrent": "ConvLSTM2DCell",
+    },
+    "python.keras.layers.recurrent": {
+        "layers.own_cells": "PeepholeLSTMCell",
+    },
+    "python.keras.layers.recurrent_v2": {
+        "compat.second_layers": "GRU GRUCell LSTM LSTMCell",
+    },
+    "python.keras.saving.saved_model_experimental": {
+        "keras.saved_models": "export_saved_model load_from_saved_model",
+    },
+    "python.keras.utils.data_utils": {
+        "keras.enqueuers": "terminate_keras_multiprocessing_pools",
+    },
+    "python.keras.utils.layer_utils": {
+        "layers.backend": "count_params",
+    },
+    "python.keras.utils.generic_utils": {
+        "compat.layer_sizes": "object_list_uid",
+        "compat.keras_parts": """
+            check_for_unexpected_keys
+            class_and_config_for_serialized_keras_object func_dump func_load
+            has_arg is_all_none make_batches
+            serialize_keras_class_and_config slice_arrays to_list
+            to_snake_case validate_kwargs""",
+    },
+    "python.keras.utils.kernelized_utils": {
+        "compat.keras_parts": """
+            exact_gaussian_kernel exact_laplacian_kernel inner_product""",
+    },
+    "python.keras.engine.training_utils": {
+        "compat.keras_parts": "ModelInputs slice_arrays standardize_weights",
+    },
+    "python.keras.losses": {
+        "keras.losses": "huber_loss",
+    },
+    "python.module.module": {
+        "variables.module": "Module camel_to_snake=_snake_case",
+    },
+    "python.ops.losses.loss_reduction": {
+        "compat.estimator_parts": "ReductionV2",
+    },
+    "python.ops.linalg_ops_impl": {
+        "ops.array_ops": "eye",
+    },
+    "python.ops.default_gradient": {
+        "ops.array_ops": "zeros_like",
+    },
+    "python.ops.ragged.ragged_string_ops": {
+        "compat.second_forms": "string_split_v2",
+        "ops.string_ops": "reduce_join",
+    },
+    "python.training.tracking.util": {
+        "training.object_checkpoints": "Checkpoint",
+        "layers.backend": "get_session",
+    },
+    "python.keras.optimizers": {
+        "keras.optimizers": """
+            adadelta=Adadelta adagrad=Adagrad adam=Adam adamax=Adamax
+            nadam=Nadam rmsprop=RMSprop sgd=SGD""",
+    },
+    "python.ops.parallel_for.control_flow_ops": {
+        "control.parallel_for": "for_loop pfor",
+    },
+    "python.ops.parallel_for.gradients": {
+        "compat.parallel_gradients": "batch_jacobian jacobian",
+    },
+    "python.ops.parallel_for.test_util": {
+        "compat.parallel_gradients": "PForTestCase",
     },
     "python.util.serialization": {
         "compat.dispatch": "get_json_type",

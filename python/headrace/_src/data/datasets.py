@@ -269,12 +269,18 @@ class Dataset(Typed):
                 sloppy=sloppy, **attrs(spec))
         return Dataset(out, spec)
 
-    def filter(self, predicate):
-        """The elements for which `predicate` is true."""
-        f = ElementFunction(predicate, self._spec)
+    def _predicate(self, function):
+        """A function of elements that gives a scalar bool. ValueError for
+        another."""
+        f = ElementFunction(function, self._spec)
         if not (isinstance(f.spec, TensorLeaf) and f.spec.dtype == _dtypes.bool_
                 and f.spec.shape.is_compatible_with(TensorShape([]))):
             raise ValueError("`predicate` must return a scalar boolean tensor.")
+        return f
+
+    def filter(self, predicate):
+        """The elements for which `predicate` is true."""
+        f = self._predicate(predicate)
         return self._unary(_raw.FilterDataset, other_arguments=f.captured,
                            predicate=f.attr)
 

@@ -10,6 +10,7 @@ from headrace._src.data.elements import (
     leaves_like, map_leaves, normalize, normalize_element, pack, pack_values,
     plain_dims, seeds)
 from headrace._src.framework import dtypes as _dtypes
+from headrace._src.framework import nest
 from headrace._src.framework.graph import control_dependencies, name_scope
 from headrace._src.framework.tensor import constant_value, convert_to_tensor
 from headrace._src.framework.tensor_shape import TensorShape
@@ -49,7 +50,16 @@ def unbatch():
 def unique():
     """Leaves out the elements, scalars of int32, int64 or string, that were
     there before."""
-    return lambda d: d._unary(_raw.UniqueDataset)
+    def make(dataset):
+        types = nest.flatten(dataset.output_types)
+        if len(types) != 1 or types[0] not in (
+                _dtypes.int32, _dtypes.int64, _dtypes.string):
+            raise TypeError(
+                "`tf.data.experimental.unique()` only supports inputs with a "
+                "single `tf.int32`, `tf.int64`, or `tf.string` component, got "
+                "%s" % (dataset.output_types,))
+        return dataset._unary(_raw.UniqueDataset)
+    return make
 
 
 def enumerate_dataset(start=0):
@@ -126,7 +136,12 @@ def scan(initial_state, scan_func):
         made = {}
 
         def both(old, element):
-            new, output = scan_func(old, element)
+            pair = scan_func(old, element)
+            if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+                raise TypeError("The scan function must return a pair "
+                                "comprising the new state and the output value, "
+                                "got %s" % (pair,))
+            new, output = pair
             made["state"], tensors = normalize(new)
             made["output"], more = normalize(output)
             return tuple(tensors + more)
@@ -142,7 +157,7 @@ def scan(initial_state, scan_func):
 def take_while(predicate):
     """The elements before the first for which `predicate` is false."""
     def make(dataset):
-        f = ElementFunction(predicate, dataset._spec)
+        f = dataset._predicate(predicate)
         return dataset._unary(_raw.TakeWhileDataset,
                               other_arguments=f.captured, predicate=f.attr)
     return make
@@ -355,6 +370,10 @@ def choose_from_datasets(datasets, choice_dataset):
     `choice_dataset` say."""
     if not datasets:
         raise ValueError("`datasets` must have at least one dataset.")
+    if choice_dataset.output_types != _dtypes.int64 or (
+            not choice_dataset.output_shapes.is_compatible_with([])):
+        raise TypeError("`choice_dataset` must be a dataset of scalar "
+                        "`tf.int64` tensors, got %s" % (choice_dataset,))
     spec = datasets[0]._spec
     for d in datasets[1:]:
         if d.output_types != datasets[0].output_types:

@@ -89,10 +89,29 @@ def _check_names(layers):
                              % (name, names.count(name)))
 
 
-class Model(Training, Layer):
+def _check_inputs(inputs, name):
+    for x in inputs:
+        if not isinstance(x, Tensor) or not backend.is_keras_tensor(x):
+            raise ValueError(
+                "Input tensors to a %s must come from `tf.keras.Input`. "
+                "Received: %s (missing previous layer metadata)." % (name, x))
+    if len({x.name for x in inputs}) < len(inputs):
+        raise ValueError(
+            "The list of inputs passed to the model is redundant. All inputs "
+            "should only appear once. Found: %s" % (inputs,))
+    sizes = {backend.int_shape(x)[:1] for x in inputs} - {(None,), ()}
+    if len(sizes) > 1:
+        raise ValueError("The specified batch sizes of the Input Layers are "
+                         "incompatible. Found batch sizes: %s"
+                         % sorted(n for n, in sizes))
+
+
+class Network(Layer):
     """Layers between `inputs` and `outputs`, tensors that those layers made,
-    as one layer. A derived class may have its layers as attributes instead,
-    and a `call`."""
+    as one layer, which has no training. See Model."""
+
+    optimizer = None
+    _layers = ()
 
     def __init__(self, inputs=None, outputs=None, name=None, **kwargs):
         super().__init__(name=name, **kwargs)
@@ -106,6 +125,7 @@ class Model(Training, Layer):
         if inputs is None or outputs is None:
             raise TypeError("Model %s: `inputs` and `outputs` must both be "
                             "given" % self.name)
+        _check_inputs(nest.flatten(inputs), type(self).__name__)
         self._given = inputs, outputs
         self._steps = []  # (layer, number of its call, inputs, outputs)
         history = backend.graph_state().history
@@ -165,16 +185,33 @@ class Model(Training, Layer):
     def layers(self):
         return list(self._layers) or self._layers_inside()
 
-    @property
-    def weights(self):
-        """Those of the layers, one layer after the other. ValueError for a
-        model that has none yet: a Sequential or a class with a `build`."""
+    def _check_has_weights(self):
         if not self.built and "build" in type(self).__dict__:
             raise ValueError(
                 "Weights for model %s have not yet been created. Weights are "
                 "created when the Model is first called on inputs or `build()` "
                 "is called with an `input_shape`." % self.name)
+
+    @property
+    def weights(self):
+        """Those of the layers, one layer after the other. ValueError for a
+        model that has none yet: a Sequential or a class with a `build`."""
+        self._check_has_weights()
         return self._all([], "weights")
+
+    @property
+    def trainable_weights(self):
+        self._check_has_weights()
+        return super().trainable_weights
+
+    @property
+    def non_trainable_weights(self):
+        self._check_has_weights()
+        return super().non_trainable_weights
+
+    @property
+    def _is_graph_network(self):
+        return self._given is not None and not self._connected_late
 
     @property
     def inputs(self):
@@ -195,6 +232,8 @@ class Model(Training, Layer):
         for layer in self.layers:
             if layer.name == name:
                 return layer
+        if not name:
+            raise ValueError("Provide either a layer name or layer index.")
         raise ValueError("No such layer: %s" % name)
 
     def call(self, inputs, training=None, mask=None):
@@ -218,7 +257,7 @@ class Model(Training, Layer):
         return nest.map_structure(lambda x: values[x.name], self._given[1])
 
     def _has_own_call(self):
-        return type(self).call not in (Model.call, Sequential.call)
+        return type(self).call not in (Network.call, Sequential.call)
 
     def _input_masks(self, inputs, args, kwargs, known):
         if self._has_own_call():
@@ -301,7 +340,13 @@ class Model(Training, Layer):
     def compute_output_shape(self, input_shape):
         """The shape of the outputs, or a list of them, for inputs of this
         shape. NotImplementedError for a derived class with a `call` of its
-        own."""
+        own, ValueError for other numbers of inputs."""
+        if self._is_graph_network and isinstance(input_shape, list) and any(
+                isinstance(x, (tuple, list, TensorShape))
+                for x in input_shape) and len(input_shape) != len(self.inputs):
+            raise ValueError(
+                "Invalid input_shape argument %s: model has %d tensor inputs."
+                % (input_shape, len(self.inputs)))
         return self._shape_of_copy(input_shape)
 
     def get_config(self):
@@ -318,7 +363,7 @@ class Model(Training, Layer):
         return cls(inputs=inputs, outputs=outputs, name=config.get("name"))
 
     def _check_is_network(self, what):
-        if type(self).call not in (Model.call, Sequential.call) or (
+        if type(self).call not in (Network.call, Sequential.call) or (
                 self._given is None and not isinstance(self, Sequential)):
             raise NotImplementedError(
                 "%s of model %s: only a Sequential or a model of inputs and "
@@ -358,6 +403,12 @@ class Model(Training, Layer):
                 "specify an `input_shape` argument in the first layer(s) for "
                 "automatic build.")
         summaries.show(self, line_length, positions, print_fn or print)
+
+
+class Model(Training, Network):
+    """Layers between `inputs` and `outputs`, tensors that those layers made,
+    as one layer. A derived class may have its layers as attributes instead,
+    and a `call`."""
 
 
 class Sequential(Model):
@@ -412,7 +463,7 @@ class Sequential(Model):
             x = Input(batch_shape=layer._batch_input_shape,
                       name=layer.name + "_input", dtype=layer.dtype)
             self._given = x, x
-        if first and self._given is None and isinstance(layer, Model) and (
+        if first and self._given is None and isinstance(layer, Network) and (
                 layer._given is not None):
             given = layer.inputs[0]
             x = Input(batch_shape=backend.int_shape(given),
@@ -420,7 +471,14 @@ class Sequential(Model):
             self._given = x, x
         self._layers.append(layer)
         if self._given is not None:
-            self._given = self._given[0], layer(self._given[1])
+            outputs = layer(self._given[1])
+            if len(nest.flatten(outputs)) != 1:
+                self._layers.pop()
+                raise TypeError(
+                    "All layers in a Sequential model should have a single "
+                    "output tensor. For multi-output layers, use the functional "
+                    "API.")
+            self._given = self._given[0], outputs
             self._calls = [self._given]
             _check_names(self._layers)
             self.built = True

@@ -5,8 +5,10 @@ import random
 
 import numpy as np
 
+from headrace._headrace import Tensor
 from headrace._src.control import control_flow_ops as _flow
 from headrace._src.data.datasets import Dataset
+from headrace._src.data.experimental import cardinality as _cardinality
 from headrace._src.data.iterators import Iterator
 from headrace._src.framework import dtypes, errors, nest
 from headrace._src.framework.graph import name_scope
@@ -72,7 +74,33 @@ def _arrays(given, names, what):
             "are passing to your model is not the size the model expected. "
             "Expected to see %d array(s), but instead got %d arrays"
             % (what, len(names), len(given)))
-    return [np.asarray(x) for x in given]
+    # A matrix of scipy.sparse is as one with its zeros.
+    return [np.asarray(x.toarray() if hasattr(x, "toarray") else x)
+            for x in given]
+
+
+def _targets_given(given, names):
+    """The tensor that is the target of each output, or None."""
+    if given is None or isinstance(given, list) and not given:
+        return [None] * len(names)
+    if isinstance(given, dict):
+        for name in given:
+            if name not in names:
+                raise ValueError("Unknown entry in `target_tensors` dictionary: "
+                                 "\"%s\". Only expected the following keys: %s"
+                                 % (name, names))
+        return [given.get(name) for name in names]
+    if isinstance(given, list):
+        if len(given) != len(names):
+            raise ValueError(
+                "When passing a list as `target_tensors`, it should have one "
+                "entry per model output. The model has %d outputs, but you "
+                "passed target_tensors=%s" % (len(names), given))
+        return given
+    if isinstance(given, Tensor) and len(names) == 1:
+        return [given]
+    raise TypeError("Expected `target_tensors` to be a list or tuple or dict or "
+                    "a single tensor, but got: %s" % (given,))
 
 
 def _fitted(arrays, tensors, names, what):
@@ -99,15 +127,28 @@ def _fitted(arrays, tensors, names, what):
     return result
 
 
-def _check_weights(weight, target):
-    """ValueError unless there is one weight for each example."""
-    if weight.ndim != 1:
+def _check_weights(weight, target, temporal):
+    """ValueError unless there is one weight for each example or, if `temporal`,
+    for each step of each."""
+    if temporal and target.ndim < 3:
+        raise ValueError(
+            "Found a sample_weight array for an input with shape %s. "
+            "Timestep-wise sample weighting (use of "
+            "sample_weight_mode=\"temporal\") is restricted to outputs that are "
+            "at least 3D, i.e. that have a time dimension." % (target.shape,))
+    if temporal and weight.ndim != 2:
         raise ValueError(
             "Found a sample_weight array with shape %s. In order to use "
-            "timestep-wise sample weights, you should pass a 2D sample_weight "
-            "array and specify sample_weight_mode=\"temporal\" in compile(), "
-            "which is not supported." % (weight.shape,))
-    if len(weight) != len(target):
+            "timestep-wise sample weighting, you should pass a 2D sample_weight "
+            "array." % (weight.shape,))
+    if not temporal and weight.ndim != 1:
+        raise ValueError(
+            "Found a sample_weight array with shape %s. In order to use "
+            "timestep-wise sample weights, you should specify "
+            "sample_weight_mode=\"temporal\" in compile(). If you just mean to "
+            "use sample-wise weights, make sure your sample_weight array is 1D."
+            % (weight.shape,))
+    if weight.shape != target.shape[:weight.ndim]:
         raise ValueError(
             "Found a sample_weight array with shape %s for an input with shape "
             "%s. sample_weight cannot be broadcast."
@@ -115,14 +156,25 @@ def _check_weights(weight, target):
 
 
 class _Output:
-    """An output of a compiled model: its targets, loss and metrics."""
+    """An output of a compiled model: its targets, loss and metrics. `target`: a
+    tensor instead of fed targets. `temporal`: weights are those of steps."""
 
-    def __init__(self, name, tensor, loss):
+    def __init__(self, name, tensor, loss, target=None, temporal=False):
         self.name, self.tensor = name, tensor
         self.loss = None if loss is None else _losses.get(loss)
-        self.target = self.weights = None
+        self.target, self.weights = target, None
+        self.is_fed, self.temporal = target is None, temporal
         if self.loss is None:
             return
+        self.weights = _array.placeholder_with_default(
+            np.ones([1, 1] if temporal else [1], np.float32),
+            [None, None] if temporal else [None],
+            name=name + "_sample_weights")
+        if self.is_fed:
+            self._make_target()
+
+    def _make_target(self):
+        tensor, name = self.tensor, self.name
         shape = tensor.get_shape().as_list() \
             if tensor.get_shape().ndims is not None else None
         if shape is not None:
@@ -133,8 +185,6 @@ class _Output:
                 shape if known else [None] * len(shape))
         self.target = _array.placeholder(dtypes.as_dtype(backend.floatx()),
                                          shape, name=name + "_target")
-        self.weights = _array.placeholder_with_default(
-            np.ones([1], np.float32), [None], name=name + "_sample_weights")
 
     def loss_tensor(self):
         function = self.loss
@@ -154,7 +204,7 @@ class _Output:
         mask = _math.cast(mask, self.tensor.dtype)
         if weights is None:
             return mask
-        for _ in range(mask.get_shape().ndims - 1):
+        for _ in range(mask.get_shape().ndims - weights.get_shape().ndims):
             weights = _array.expand_dims(weights, -1)
         return weights * mask
 
@@ -217,6 +267,7 @@ class Training:
 
     optimizer = None
     stop_training = False
+    run_eagerly = False
     _compiled = None
     _strategy = None  # of several replicas
 
@@ -225,12 +276,13 @@ class Training:
                 weighted_metrics=None, target_tensors=None, distribute=None,
                 **kwargs):
         """Says how to train: an optimizer of tf.keras.optimizers or tf.train, a
-        loss and metrics for each output, by name, function or object."""
-        for name, value in (("sample_weight_mode", sample_weight_mode),
-                            ("target_tensors", target_tensors),
-                            ("distribute", distribute)):
-            if value is not None:
-                raise ValueError("compile: %s is not supported" % name)
+        loss and metrics for each output, by name, function or object.
+        `sample_weight_mode`: "temporal" for weights [batch, steps] of outputs of
+        rank 3 or more, for all outputs, or for each in a list or a dict.
+        `target_tensors`: tensors that are the targets, which then are not
+        given to `fit`: one, a list, or a dict by output."""
+        if distribute is not None:
+            raise ValueError("compile: distribute is not supported")
         if kwargs.pop("run_eagerly", None):
             raise ValueError("compile: run_eagerly is not supported: only "
                              "graphs are run")
@@ -244,7 +296,10 @@ class Training:
         if isinstance(loss, (str, list, tuple)):
             for one in as_list(loss):
                 _losses.get(one)
+        self.sample_weight_mode = sample_weight_mode
+        self.loss_weights = loss_weights
         self._arguments = (loss, metrics, loss_weights, weighted_metrics)
+        self._target_tensors = target_tensors
         self._compiled = self._strategy = None
         strategies = loaded_strategies()
         if strategies is not None and (
@@ -257,9 +312,17 @@ class Training:
         """Makes the tensors of the losses and metrics."""
         loss, metrics, loss_weights, weighted_metrics = self._arguments
         names = self.output_names
+        modes = _by_name(self.sample_weight_mode, names, "sample_weight_mode")
+        for mode in modes:
+            if mode not in (None, "temporal", "samplewise"):
+                raise ValueError("compile: sample_weight_mode must be "
+                                 "\"temporal\" or None, got %r" % (mode,))
         extras = self._of_these_inputs(self.losses)
-        outs = [_Output(name, tensor, one) for name, tensor, one in zip(
-            names, self._outputs_to_train(), _by_name(loss, names, "loss"))]
+        outs = [_Output(name, tensor, one, target, mode == "temporal")
+                for name, tensor, one, target, mode in zip(
+                    names, self._outputs_to_train(),
+                    _by_name(loss, names, "loss"),
+                    _targets_given(self._target_tensors, names), modes)]
         if loss_weights is not None and not isinstance(
                 loss_weights, (dict, list, tuple)):
             raise TypeError("Could not interpret loss_weights argument: %s - "
@@ -288,9 +351,8 @@ class Training:
         for given, weights_too in ((metrics, False), (weighted_metrics, True)):
             made = []  # their variables are outside of the operations' scope
             for out, ones in zip(outs, self._metrics_by_output(given, names)):
-                if ones and out.loss is None:
-                    raise ValueError("metrics of output %s, which has no loss"
-                                     % out.name)
+                if out.loss is None:
+                    continue  # it has no targets to compare with
                 prefix = out.name + "_" if len(outs) > 1 else ""
                 prefix += "weighted_" if weights_too else ""
                 made += [(out,) + out.metric(one, prefix) for one in ones]
@@ -400,6 +462,14 @@ class Training:
         """The losses of the outputs that have one."""
         return [out.loss for out in self._outs]
 
+    _is_compiled = property(lambda self: self.optimizer is not None)
+    _feed_inputs = property(lambda self: self.inputs)
+    _feed_targets = property(
+        lambda self: [out.target for out in self._outs if out.is_fed])
+    _targets = property(lambda self: [out.target for out in self._outs])
+    sample_weights = property(lambda self: [out.weights for out in self._outs])
+    _feed_sample_weights = property(lambda self: self.sample_weights)
+
     @property
     def _feed_output_names(self):
         return [out.name for out in self._outs]
@@ -484,7 +554,8 @@ class Training:
         feed = dict(zip(self.inputs, x))
         if y is not None:
             for out, value in zip(self._outs, y):
-                feed[out.target] = value
+                if out.is_fed:
+                    feed[out.target] = value
         for out, value in zip(getattr(self, "_outs", ()), weights or ()):
             if value is not None:
                 feed[out.weights] = value
@@ -522,9 +593,15 @@ class Training:
                        self.input_names, "input")
 
     def _targets_of(self, y):
-        names = [o.name for o in self._outs]
-        return _fitted(_arrays(y, names, "target"),
-                       [o.target for o in self._outs], names, "target")
+        """Arrays for the outputs, None where a tensor is the target."""
+        fed = [out for out in self._outs if out.is_fed]
+        if self._outs and not fed and y is not None:
+            raise ValueError("Error when checking model target: expected no "
+                             "data, but got:", y)
+        names = [out.name for out in fed]
+        found = iter(_fitted(_arrays(y, names, "target"),
+                             [out.target for out in fed], names, "target"))
+        return [next(found) if out.is_fed else None for out in self._outs]
 
     def _weights_of(self, y, sample_weight, class_weight):
         """Arrays of weights, or None, for each output."""
@@ -536,12 +613,16 @@ class Training:
             k in names for k in class_weight) else dict.fromkeys(
                 names, class_weight)
         result = []
-        for name, target, weight in zip(names, y, given):
+        for out, target, weight in zip(self._outs, y, given):
             if weight is not None:
                 weight = np.asarray(weight, np.float32)
-                _check_weights(weight, target)
-            table = classes.get(name)
+                if target is not None:
+                    _check_weights(weight, target, out.temporal)
+            table = classes.get(out.name)
             if table:
+                if target is None or target.ndim > 2:
+                    raise ValueError("`class_weight` not supported for 3+ "
+                                     "dimensional targets.")
                 labels = np.argmax(target, -1) if target.ndim > 1 and (
                     target.shape[-1] > 1) else target.reshape(len(target))
                 more = np.array([table.get(label, None) for label
@@ -600,6 +681,14 @@ class Training:
             raise TypeError("Unrecognized keyword arguments: %s" % kwargs)
         how = {"workers": workers, "max_queue_size": max_queue_size,
                "use_multiprocessing": use_multiprocessing}
+        if validation_steps and validation_data is None and (
+                not validation_split):
+            raise ValueError("`validation_steps` should not be specified if "
+                             "`validation_data` is None.")
+        batch_size = _check_source(x, y, sample_weight, batch_size,
+                                   validation_split)
+        batch_size = self._batch_size(batch_size, steps_per_epoch)
+        x = _evaluated(x, y, sample_weight, steps_per_epoch, "steps_per_epoch")
         if _is_source(x):
             source = _Batches(x, steps_per_epoch, shuffle=shuffle, **how)
             validate = validation_data
@@ -612,10 +701,9 @@ class Training:
             _check_lengths(x, y, weights)
             if validation_split and validation_data is None:
                 at = int(len(x[0]) * (1. - validation_split))
-                validate = ([a[at:] for a in x], [a[at:] for a in y],
-                            [None if w is None else w[at:] for w in weights])
-                x, y = [a[:at] for a in x], [a[:at] for a in y]
-                weights = [None if w is None else w[:at] for w in weights]
+                validate = tuple(_cut(part, at, None)
+                                 for part in (x, y, weights))
+                x, y, weights = (_cut(part, 0, at) for part in (x, y, weights))
             source = _Slices(self, x, y, weights, batch_size, shuffle,
                              steps_per_epoch)
         with contextlib.closing(source):
@@ -668,8 +756,10 @@ class Training:
                 if self.stop_training:
                     break
             if validation_data is not None and _due(epoch, validation_freq):
+                call("test_begin", {})
                 found = self._evaluate_given(validation_data, batch_size,
-                                             validation_steps, how)
+                                             validation_steps, how, call)
+                call("test_end", dict(found))
                 logs.update({"val_" + k: v for k, v in found.items()})
             call("epoch_end", epoch, logs)
             if self.stop_training:
@@ -677,10 +767,29 @@ class Training:
         call("train_end", logs)
         return history
 
-    def _evaluate_given(self, data, batch_size, steps, how):
+    def _batch_size(self, given, steps):
+        """`given`, or the size of batches that an input layer has. ValueError if
+        both are there and differ."""
+        sizes = {} if self._given is None or self._connected_late else {
+            n for shape in map(backend.int_shape, self.inputs)
+            for n in shape[:1] if n is not None}
+        for size in sizes:
+            if given is not None and given != size:
+                raise ValueError(
+                    "The `batch_size` argument value %s is incompatible with "
+                    "the specified batch size of your Input Layer: %s"
+                    % (given, size))
+            if steps is None:
+                given = size
+        return given
+
+    def _evaluate_given(self, data, batch_size, steps, how, hook):
+        if isinstance(data, (tuple, list)) and len(data) in (2, 3):
+            data = _evaluated(data[0], data[1], data[2] if len(data) == 3
+                              else None, steps, "validation_steps", data)
         if _is_source(data):
             with contextlib.closing(_Batches(data, steps, **how)) as source:
-                return self._evaluate(source)
+                return self._evaluate(source, hook)
         if not isinstance(data, (tuple, list)) or len(data) not in (2, 3):
             raise ValueError(
                 "When passing a `validation_data` argument, it must contain "
@@ -688,7 +797,7 @@ class Training:
                 "val_sample_weights), or alternatively it could be a dataset. "
                 "However we received `validation_data=%s`" % (data,))
         return self._evaluate(self._slices(data[0], data[1], data[2] if len(
-            data) == 3 else None, batch_size, steps, shuffle=True))
+            data) == 3 else None, batch_size, steps, shuffle=True), hook)
 
     def _slices(self, x, y, weights, batch_size, steps, shuffle=False):
         x, y = self._inputs_of(x), self._targets_of(y)
@@ -714,6 +823,9 @@ class Training:
                  sample_weight=None, steps=None, callbacks=None,
                  max_queue_size=10, workers=1, use_multiprocessing=False):
         """The loss, or [loss, metrics...], over all batches."""
+        batch_size = _check_source(x, y, sample_weight, batch_size)
+        batch_size = self._batch_size(batch_size, steps)
+        x = _evaluated(x, y, sample_weight, steps, "steps")
         if _is_source(x):
             source = _Batches(x, steps, workers, use_multiprocessing,
                               max_queue_size)
@@ -737,6 +849,9 @@ class Training:
     def predict(self, x, batch_size=None, verbose=0, steps=None, callbacks=None,
                 max_queue_size=10, workers=1, use_multiprocessing=False):
         """The outputs for all batches, as arrays."""
+        batch_size = _check_source(x, None, None, batch_size)
+        batch_size = self._batch_size(batch_size, steps)
+        x = _evaluated(x, None, None, steps, "steps")
         hook = _callbacks.CallbackList(callbacks or [], self, {})
         hook("predict_begin", {})
         parts = []
@@ -812,8 +927,72 @@ def _due(epoch, frequency):
     return epoch + 1 in frequency
 
 
+class _Evaluated:
+    """Tensors as a source of batches: each step computes them."""
+
+    def __init__(self, tensors):
+        self._tensors = tensors
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        session = backend.get_session()
+        return nest.map_structure(
+            lambda x: session.run(x) if isinstance(x, Tensor) else x,
+            self._tensors)
+
+
+def _evaluated(x, y, weights, steps, name, given=None):
+    """The source of batches that tensors are; `given`, or `x`, if there is no
+    tensor. ValueError without a number of steps, which the argument `name`
+    is."""
+    if isinstance(x, (Dataset, Iterator)) or not any(
+            isinstance(value, Tensor) for value in nest.flatten(x)):
+        return x if given is None else given
+    if not steps:
+        raise ValueError("When using data tensors as input to a model, you "
+                         "should specify the `%s` argument." % name)
+    return _Evaluated((x, y) if weights is None else (x, y, weights))
+
+
+def _check_source(x, y, sample_weight, batch_size, validation_split=None):
+    """The size of batches of what is no dataset. ValueError for arguments that
+    do not go with one."""
+    if not isinstance(x, (Dataset, Iterator)):
+        return batch_size
+    if batch_size is not None:
+        raise ValueError(
+            "The `batch_size` argument must not be specified for the given "
+            "input type. Received input: %s, batch_size: %s" % (x, batch_size))
+    if y is not None:
+        raise ValueError(
+            "You passed a dataset or dataset iterator (%s) as input `x` to your "
+            "model. In that case, you should not specify a target (`y`) "
+            "argument, since the dataset or dataset iterator generates both "
+            "input data and target data. Received: %s" % (x, y))
+    if sample_weight is not None:
+        raise ValueError(
+            "`sample_weight` argument is not supported when input `x` is a "
+            "dataset or a dataset iterator. Instead, you can provide "
+            "sample_weight as the third element of your dataset, i.e. (inputs, "
+            "targets, sample_weight). Received: x=%s, sample_weight=%s"
+            % (x, sample_weight))
+    if validation_split:
+        raise ValueError(
+            "`validation_split` argument is not supported when input `x` is a "
+            "dataset or a dataset iterator. Received: x=%s, validation_split=%f"
+            % (x, validation_split))
+    return None
+
+
+def _cut(arrays, start, stop):
+    """Examples of each array; None has none."""
+    return [None if a is None else a[start:stop] for a in arrays]
+
+
 def _check_lengths(x, y, weights):
-    lengths = {len(a) for a in [*x, *y, *(w for w in weights if w is not None)]}
+    lengths = {len(a) for a in [*x, *y, *weights] if a is not None}
     if len(lengths) > 1:
         raise ValueError(
             "Input arrays should have the same number of samples as target "
@@ -856,8 +1035,8 @@ class _Slices:
             np.random.shuffle(order)
         for i in range(0, self.samples, self._size):
             at = order[i:i + self._size]
-            yield ([a[at] for a in self._x], [a[at] for a in self._y],
-                   [None if w is None else w[at] for w in self._weights])
+            yield tuple([None if a is None else a[at] for a in part]
+                        for part in (self._x, self._y, self._weights))
 
     def close(self):
         """Nothing runs."""
@@ -908,6 +1087,11 @@ class _Batches:
         self._is_sequence = hasattr(source, "__getitem__")
         if self._is_sequence and steps is None:
             self.steps = len(source)
+        if steps is None and isinstance(source, Dataset) and (
+                backend.get_session().run(_cardinality(source)) == -1):
+            raise ValueError(
+                "When passing an infinitely repeating dataset, you must specify "
+                "the `steps_per_epoch` argument.")
         if steps is None and not isinstance(source, Dataset) and (
                 not self._is_sequence):
             raise ValueError("When passing an iterator or generator, the "
@@ -994,7 +1178,8 @@ class _Batches:
                 batch = self._take() if done == 0 else None
                 if batch is None:
                     return
-            x, y, *weights = batch
+            x, y, *weights = (batch if isinstance(batch, (tuple, list))
+                              else (batch, None))
             x, y = model._inputs_of(x), model._targets_of(y)
             yield x, y, model._weights_of(y, weights[0] if weights else None,
                                           class_weight)

@@ -73,8 +73,8 @@ _STATE = ("__layers_state",)
 
 # Of a tensor: the layer that made it, in which call, and which of its outputs
 # it is.
-_KerasHistory = collections.namedtuple(
-    "_KerasHistory", "layer node_index tensor_index")
+KerasHistory = collections.namedtuple(
+    "KerasHistory", "layer node_index tensor_index")
 
 
 def _history_of(tensor):
@@ -83,7 +83,7 @@ def _history_of(tensor):
     if found is None:
         raise AttributeError("'Tensor' object has no attribute "
                              "'_keras_history': no layer made it")
-    return _KerasHistory(*found)
+    return KerasHistory(*found)
 
 
 setattr(Tensor, "_keras_history", property(_history_of))

@@ -65,16 +65,18 @@ def _placeholders(shape, dtype):
 
 
 def _depends_on(op, tensors):
-    """Whether an operation takes what is computed from the tensors."""
+    """Whether an operation takes what is computed from the tensors, or waits for
+    it."""
     given = {x.name for x in nest.flatten(tensors) if isinstance(x, Tensor)}
     seen, todo = set(), [op]
     while todo:
-        for x in todo.pop().inputs:
-            if x.name in given:
-                return True
-            if x.op.name not in seen:
-                seen.add(x.op.name)
-                todo.append(x.op)
+        op = todo.pop()
+        if any(x.name in given for x in op.inputs):
+            return True
+        for before in [x.op for x in op.inputs] + list(op.control_inputs):
+            if before.name not in seen:
+                seen.add(before.name)
+                todo.append(before)
     return False
 
 
@@ -151,6 +153,14 @@ class Node:
         return zip(as_list(self.inbound_layers), as_list(self.node_indices),
                    as_list(self.tensor_indices), as_list(self.input_tensors))
 
+    def get_config(self):
+        """The names of the layers, and which of their calls and outputs."""
+        inbound = nest.map_structure(lambda layer: layer and layer.name,
+                                     self.inbound_layers)
+        return {"outbound_layer": self.outbound_layer.name,
+                "inbound_layers": inbound, "node_indices": self.node_indices,
+                "tensor_indices": self.tensor_indices}
+
 
 def _single(values):
     return values[0] if len(values) == 1 else values
@@ -191,7 +201,7 @@ class Layer(Module):
         self._losses = []         # [(tensor, it depends on the inputs)]
         self._callable_losses = []
         self._loss_functions = []  # all that were added
-        self._updates = []        # [(operation, inputs that it depends on)]
+        self._updates = []        # [(operation, it depends on the inputs)]
         self._metric_updates = []  # [(Metric, what updates it)]
         self._calls = []          # [(inputs, outputs)]
         self._call_options = {}   # of calls, by their number: other arguments
@@ -235,6 +245,22 @@ class Layer(Module):
                 if isinstance(x, Layer) and x is not self and x not in found:
                     found.append(x)
         return found
+
+    def _all_layers_inside(self):
+        """Those, and those inside of them, once each."""
+        found = []
+        for layer in self._layers_inside():
+            found += [x for x in [layer] + layer._all_layers_inside()
+                      if not any(x is f for f in found)]
+        return found
+
+    _layers = property(lambda self: self._layers_inside())
+    _compute_dtype = property(lambda self: self._dtype)
+    _call_fn_args = property(lambda self: self._call_arguments())
+    _expects_training_arg = property(
+        lambda self: _Parameters(self.call).accepts("training"))
+    _expects_mask_arg = property(
+        lambda self: _Parameters(self.call).accepts("mask"))
 
     # Weights.
 
@@ -409,9 +435,20 @@ class Layer(Module):
         return self._all([x for x, _ in self._own_losses()], "losses")
 
     def get_losses_for(self, inputs):
-        """The losses that depend on inputs, or with None those that do not."""
-        return [x for x, depends in self._own_losses()
-                if depends == (inputs is not None)]
+        """The losses, of the layers inside too, that depend on `inputs`, or with
+        None those that depend on no inputs."""
+        return self._those_for(inputs, self.losses, "_own_losses")
+
+    def _those_for(self, inputs, found, own):
+        """Those of the losses or updates `found` that depend on `inputs`. `own`:
+        the method of a layer that says which depend on any."""
+        depends = {}
+        for layer in [self] + self._all_layers_inside():
+            depends.update((id(x), value) for x, value in getattr(layer, own)())
+        if inputs is None:
+            return [x for x in found if not depends.get(id(x))]
+        return [x for x in found if depends.get(id(x))
+                and _depends_on(getattr(x, "op", x), inputs)]
 
     def add_metric(self, value, aggregation=None, name=None):
         """Adds a value that training shows.
@@ -474,21 +511,18 @@ class Layer(Module):
 
     def add_update(self, updates, inputs=None):
         """Adds operations, or functions that make them, that are to run with
-        each training step. `inputs`: what they depend on; True stands for the
-        inputs of the call."""
-        if isinstance(inputs, bool):
-            inputs = self._inputs_now if inputs else None
+        each training step. `inputs` has no effect: the graph tells whether they
+        depend on the inputs of the call, or outside of one on those of any
+        call."""
+        inputs = (self._inputs_now if self._inputs_now is not None
+                  else [call[0] for call in self._calls])
         for update in as_list(updates):
             if callable(update):
                 update = update()
             if not isinstance(update, Operation):
                 update = getattr(update, "op", None) or convert_to_tensor(
                     update).op
-            if inputs is None and self._inputs_now is not None and (
-                    _depends_on(update, self._inputs_now)):
-                self._updates.append((update, self._inputs_now))
-            else:
-                self._updates.append((update, inputs))
+            self._updates.append((update, _depends_on(update, inputs)))
 
     @property
     def updates(self):
@@ -497,13 +531,12 @@ class Layer(Module):
         return self._all([u for u, _ in self._updates], "updates")
 
     def get_updates_for(self, inputs):
-        """The updates that depend on `inputs`, or with None on none."""
-        wanted = [id(x.op) for x in nest.flatten(inputs)] if (
-            inputs is not None) else None
-        return [u for u, given in self._updates
-                if (given is None) == (wanted is None) and (
-                    wanted is None
-                    or any(id(x.op) in wanted for x in nest.flatten(given)))]
+        """The updates, of the layers inside too, that depend on `inputs`, or
+        with None those that depend on no inputs."""
+        return self._those_for(inputs, self.updates, "_own_updates")
+
+    def _own_updates(self):
+        return self._updates
 
     # Calls.
 
@@ -690,8 +723,9 @@ class Layer(Module):
 
     def _only(self, at, what):
         if not self._calls:
-            raise AttributeError("Layer %s is not connected, no %s to return."
-                                 % (self.name, what))
+            raise AttributeError(
+                "Layer %s has no inbound nodes." % self.name if at else
+                "Layer %s is not connected, no input to return." % self.name)
         return self._calls[0][at]
 
     def _at(self, index, at, what):
@@ -717,10 +751,12 @@ class Layer(Module):
         which it was made."""
         shapes = [nest.map_structure(backend.int_shape, call[at])
                   for call in self._calls]
-        if shapes and (hasattr(self, "_layers")
+        if shapes and (hasattr(self, "_given")
                        or all(s == shapes[0] for s in shapes)):
             return shapes[0]
-        self._only(at, what)
+        if not shapes:
+            raise AttributeError("The layer has never been called and thus has "
+                                 "no defined %s shape." % what)
         raise AttributeError(
             "The layer \"%s\" has multiple inbound nodes, with different %s "
             "shapes. Hence the notion of \"%s shape\" is ill-defined for the "

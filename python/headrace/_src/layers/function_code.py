@@ -12,7 +12,7 @@ from headrace._loading import load as _load
 from headrace._src.layers import named
 
 
-def _dump(function):
+def dump(function):
     """(code as text, default values, values of the closure)"""
     code = codecs.encode(marshal.dumps(function.__code__), "base64")
     closure = function.__closure__
@@ -24,7 +24,7 @@ def described(name, value):
     """The entries of a layer's config for its argument `name`."""
     kind, module = "raw", None
     if isinstance(value, types.FunctionType):
-        kind, module, value = "lambda", value.__module__, _dump(value)
+        kind, module, value = "lambda", value.__module__, dump(value)
     elif callable(value):
         kind, module, value = "function", value.__module__, value.__name__
     key = "module" if name == "function" else name + "_module"
@@ -43,10 +43,15 @@ def restored(config, name, custom_objects):
         return named.deserialize_keras_object(
             value, custom_objects=custom_objects,
             printable_module_name="function in Lambda layer")
-    return _function(value, module) if kind == "lambda" else value
+    if kind != "lambda":
+        return value
+    known = {"K": _load("keras").backend, "np": np}
+    known.update(vars(sys.modules[module]) if module in sys.modules else {})
+    return function_of(value, known)
 
 
-def _function(value, module):
+def function_of(value, known):
+    """The function that `dump` described, with `known` as its globals."""
     code, defaults, closure = value
     try:
         code = marshal.loads(base64.b64decode(code))
@@ -58,8 +63,6 @@ def _function(value, module):
             "written by another version of Python than %d.%d. Make the model in "
             "Python, and load its weights with load_weights"
             % ((error,) + sys.version_info[:2])) from None
-    known = {"K": _load("keras").backend, "np": np}
-    known.update(vars(sys.modules[module]) if module in sys.modules else {})
     cells = tuple(types.CellType(x) for x in closure) if closure else None
     return types.FunctionType(
         code, known, argdefs=None if defaults is None else tuple(

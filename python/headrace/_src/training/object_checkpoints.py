@@ -332,10 +332,10 @@ class CheckpointManager:
         """Saves, under the checkpoint's number of saves or `checkpoint_number`,
         and returns the path."""
         session = _session(None)
-        number = checkpoint_number
-        if number is None:
-            number = self._checkpoint._counted(session)
-        elif not isinstance(number, int):
+        number = int(self._checkpoint._counted(session))
+        if checkpoint_number is not None:
+            number = checkpoint_number
+        if not isinstance(number, int):
             number = int(session.run(number))
         path = self._checkpoint._nodes.save(
             session, self._checkpoint, "%s-%d" % (self._prefix, number))

@@ -249,8 +249,11 @@ class Saver:
                              "and '%s'" % (latest_filename, save_path))
         folder = os.path.dirname(save_path)
         if not os.path.isdir(folder or "."):
-            raise ValueError("Parent directory of %s doesn't exist, can't save."
-                             % save_path)
+            try:
+                os.mkdir(folder)  # one folder, and not those around it
+            except OSError:
+                raise ValueError("Parent directory of %s doesn't exist, can't "
+                                 "save." % save_path) from None
         written = None
         if not self._is_empty:
             written = as_str(sess.run(
