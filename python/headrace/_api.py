@@ -1710,6 +1710,9 @@ NAMES = {
         "training.sync_replicas_optimizer": "SyncReplicasOptimizer",
         "training.warm_start": "VocabInfo warm_start",
     },
+    "train.experimental": {
+        "training.python_state": "PythonState",
+    },
     "train.queue_runner": {
         "training.coordinator": """
             QueueRunner add_queue_runner start_queue_runners""",

@@ -150,3 +150,23 @@ def weighted(weights):
 def test_refusals(make, error, message):
     with pytest.raises(error, match=message):
         make()
+
+
+def test_networks_are_models_that_are_not_trained():
+    from headrace._src.keras.models import Network
+
+    class Own(Network):
+        def __init__(self):
+            super().__init__(name="own")
+            # TensorFlow keeps other things under such names.
+            self._input_layers = [tf.keras.layers.Dense(3)]
+            self._output_layers = []
+
+        def call(self, inputs):
+            return self._input_layers[0](inputs)
+
+    network = Own()
+    assert network(tf.zeros([2, 4])).shape.as_list() == [2, 3]
+    assert len(network.weights) == 2
+    assert not hasattr(network, "fit")
+    assert issubclass(tf.keras.Model, Network)

@@ -570,6 +570,9 @@ NAMES = {
     "python.keras.engine.input_spec": {
         "layers.input_spec": "InputSpec",
     },
+    "python.keras.engine.network": {
+        "keras.models": "Network",
+    },
     "python.keras.backend": {
         "framework.graph": "get_graph=get_default_graph",
         "keras.backend_running": "GraphExecutionFunction=_Function",
@@ -1184,7 +1187,13 @@ NAMES = {
         "compat.execution": "enabled=executing_eagerly",
     },
     "python.training.tracking.base": {
-        "compat.tracking": "Trackable",
+        "compat.tracking": "Trackable TrackableReference",
+        "variables.tracking": """
+            no_automatic_dependency_tracking
+            no_automatic_dependency_tracking_scope""",
+    },
+    "python.training.tracking.data_structures": {
+        "compat.tracking": "NoDependency=no_dependency",
     },
     "python.training.tracking.tracking": {
         "compat.tracking": "AutoTrackable",

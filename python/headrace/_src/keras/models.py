@@ -89,10 +89,20 @@ def _check_names(layers):
                              % (name, names.count(name)))
 
 
-class Model(Training, Layer):
-    """Layers between `inputs` and `outputs`, tensors that those layers made,
-    as one layer. A derived class may have its layers as attributes instead,
-    and a `call`."""
+class _Computed:
+    """As property, but derived classes may set attributes of that name."""
+
+    def __init__(self, function):
+        self._function = function
+
+    def __get__(self, network, owner=None):
+        return self if network is None else self._function(network)
+
+
+class Network(Layer):
+    """What a Model is without training: layers between `inputs` and `outputs`,
+    tensors that those layers made, as one layer. A derived class may have its
+    layers as attributes instead, and a `call`."""
 
     def __init__(self, inputs=None, outputs=None, name=None, **kwargs):
         super().__init__(name=name, **kwargs)
@@ -142,9 +152,9 @@ class Model(Training, Layer):
         return [history[x.name][0] for x in tensors or ()
                 if x.name in history]
 
-    _input_layers = property(lambda self: self._makers(self.inputs))
-    _output_layers = property(lambda self: self._makers(self.outputs))
-    _feed_input_names = property(lambda self: self.input_names)
+    _input_layers = _Computed(lambda self: self._makers(self.inputs))
+    _output_layers = _Computed(lambda self: self._makers(self.outputs))
+    _feed_input_names = _Computed(lambda self: self.input_names)
 
     def _added_metrics(self):
         found = []
@@ -218,7 +228,7 @@ class Model(Training, Layer):
         return nest.map_structure(lambda x: values[x.name], self._given[1])
 
     def _has_own_call(self):
-        return type(self).call not in (Model.call, Sequential.call)
+        return type(self).call not in (Network.call, Sequential.call)
 
     def _input_masks(self, inputs, args, kwargs, known):
         if self._has_own_call():
@@ -294,7 +304,7 @@ class Model(Training, Layer):
             found = [(name, value)
                      for name, value in super()._checkpoint_children()
                      if name not in ("history", "optimizer")]
-        if hasattr(self.optimizer, "_checkpoint_slots"):
+        if hasattr(getattr(self, "optimizer", None), "_checkpoint_slots"):
             found.append(("optimizer", self.optimizer))
         return found
 
@@ -318,7 +328,7 @@ class Model(Training, Layer):
         return cls(inputs=inputs, outputs=outputs, name=config.get("name"))
 
     def _check_is_network(self, what):
-        if type(self).call not in (Model.call, Sequential.call) or (
+        if type(self).call not in (Network.call, Sequential.call) or (
                 self._given is None and not isinstance(self, Sequential)):
             raise NotImplementedError(
                 "%s of model %s: only a Sequential or a model of inputs and "
@@ -358,6 +368,12 @@ class Model(Training, Layer):
                 "specify an `input_shape` argument in the first layer(s) for "
                 "automatic build.")
         summaries.show(self, line_length, positions, print_fn or print)
+
+
+class Model(Training, Network):
+    """Layers between `inputs` and `outputs`, tensors that those layers made,
+    as one layer that can be trained. A derived class may have its layers as
+    attributes instead, and a `call`."""
 
 
 class Sequential(Model):
@@ -412,7 +428,7 @@ class Sequential(Model):
             x = Input(batch_shape=layer._batch_input_shape,
                       name=layer.name + "_input", dtype=layer.dtype)
             self._given = x, x
-        if first and self._given is None and isinstance(layer, Model) and (
+        if first and self._given is None and isinstance(layer, Network) and (
                 layer._given is not None):
             given = layer.inputs[0]
             x = Input(batch_shape=backend.int_shape(given),
