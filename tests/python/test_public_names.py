@@ -99,6 +99,9 @@ INTERNAL = {
     "keras.losses": "huber_loss reduced weighted",
     "keras.metrics": "Counts MeanOfFunction accuracy",
     "keras.models": "Network",
+    "summary.writers": """NoopSummaryWriter ResourceSummaryWriter
+        create_file_writer_v2 create_noop_writer record_if state
+        summary_writer_function written""",
     "keras.configs": "as_plain network of_network ordered_layers to_json to_yaml whole",
     "keras.summaries": "show",
     "training.object_checkpoints": "SecondCheckpoint",

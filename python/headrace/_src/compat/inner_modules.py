@@ -1186,6 +1186,20 @@ NAMES = {
     "python.tf2": {
         "compat.execution": "enabled=executing_eagerly",
     },
+    "python.ops.summary_ops_v2": {
+        "compat.second_summaries": """
+            get_step set_step summary_scope write write_raw_pb""",
+        "summary.writers": """
+            NoopSummaryWriter ResourceSummaryWriter SummaryWriter
+            all_v2_summary_ops=all_summary_ops always_record_summaries audio
+            create_db_writer create_file_writer create_file_writer_v2
+            create_noop_writer create_summary_file_writer eval_dir flush
+            generic graph histogram image import_event initialize
+            never_record_summaries record_if
+            record_summaries_every_n_global_steps scalar
+            should_record_summaries summary_writer_function
+            summary_writer_initializer_op""",
+    },
     "python.training.tracking.base": {
         "compat.tracking": "Trackable TrackableReference",
         "variables.tracking": """
