@@ -721,6 +721,7 @@ NAMES = {
             pick_vector prefer_static_broadcast_shape prefer_static_rank
             prefer_static_shape prefer_static_value rotate_transpose
             same_dynamic_shape""",
+        "distributions.parametric": "gen_new_seed=new_seed",
     },
     "python.ops.distributions.bijector_test_util": {
         "compat.bijector_checks": """
