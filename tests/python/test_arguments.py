@@ -365,3 +365,11 @@ def test_lists_with_variables_of_another_type_are_cast(use_resource):
 def test_lists_of_mixed_types_are_refused(make, message):
     with pytest.raises(TypeError, match=message):
         make()
+
+
+def test_group_of_nested_lists_and_dicts():
+    a, b, c = (tf.constant(i, name=n) for i, n in enumerate("abc"))
+    grouped = tf.group({"y": [(a, b)], "x": c}, [{"z": a}])
+    assert [op.name for op in grouped.control_inputs] == ["c", "a", "b"]
+    with pytest.raises(TypeError, match="'None'"):
+        tf.group({"x": None})

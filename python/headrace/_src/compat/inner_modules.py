@@ -1189,7 +1189,8 @@ NAMES = {
     },
     "python.ops.summary_ops_v2": {
         "compat.second_summaries": """
-            get_step set_step summary_scope write write_raw_pb""",
+            _INVALID_SCOPE_CHARACTERS get_step set_step summary_scope write
+            write_raw_pb""",
         "summary.writers": """
             NoopSummaryWriter ResourceSummaryWriter SummaryWriter
             all_v2_summary_ops=all_summary_ops always_record_summaries audio
@@ -1243,7 +1244,8 @@ NAMES = {
         "training.checkpoint_management": "meta_graph_filename",
     },
     "python.training.device_setter": {
-        "training.device_setter": "STANDARD_PS_OPS",
+        "training.device_setter": """
+            STANDARD_PS_OPS _RoundRobinStrategy=_RoundRobin""",
     },
     "python.training.evaluation": {
         "slim.evaluation": """

@@ -18,6 +18,7 @@ from headrace._src.ops import string_ops as _strings
 from headrace._src.summary import writers as _writers
 
 _BUCKETS = 30
+_INVALID_SCOPE_CHARACTERS = re.compile(r"[^-_/.A-Za-z0-9]")
 
 
 def get_step():
@@ -37,7 +38,7 @@ def summary_scope(name, default_name="summary", values=None):
     name within the scopes around it, as it is; the scope is a new one."""
     name = name or default_name
     outer = get_default_graph().get_name_scope()
-    allowed = re.sub(r"[^-/\w.]", "", name, flags=re.ASCII) or None
+    allowed = _INVALID_SCOPE_CHARACTERS.sub("", name) or None
     with name_scope(allowed, default_name, values) as scope:
         yield (outer + "/" + name if outer else name), scope
 
