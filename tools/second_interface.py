@@ -32,7 +32,8 @@ NAMES = {
 # All ops, as tf.raw_ops; and another package's.
 LEFT_OUT = ("raw_ops", "compat", "estimator", "keras.estimator")
 MISSING = object()
-MODULES = ("tensorflow._api.v1.compat.v2", "keras.api._v2")
+MODULES = ("tensorflow._api.v1.compat.v2", "keras.api._v2",
+           "tensorboard.summary._tf")
 FIRST_MODULES = ("tensorflow._api.v1", "keras.api._v1")
 
 

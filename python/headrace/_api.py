@@ -727,6 +727,14 @@ NAMES = {
     "contrib.staging": {
         "flow.staging_areas": "StagingArea",
     },
+    "contrib.summary": {
+        "summary.writers": """
+            SummaryWriter all_summary_ops always_record_summaries audio create_db_writer
+            create_file_writer create_summary_file_writer eval_dir flush
+            generic graph histogram image import_event initialize
+            never_record_summaries record_summaries_every_n_global_steps scalar
+            should_record_summaries summary_writer_initializer_op""",
+    },
     "contrib.tpu": {},
     "contrib.training": {
         "contrib.hparams": "HParams",
@@ -1657,6 +1665,7 @@ NAMES = {
         "framework.messages": """
             Event SessionLog Summary SummaryDescription TaggedRunMetadata""",
         "summary.event_files": "FileWriter FileWriterCache",
+        "summary.writers": "all_v2_summary_ops=all_summary_ops initialize",
         "training.summary": """
             audio histogram image merge merge_all scalar tensor_summary text""",
     },
@@ -1744,6 +1753,9 @@ NAMES = {
         "training.supervisor": "Supervisor basic_train_loop",
         "training.sync_replicas_optimizer": "SyncReplicasOptimizer",
         "training.warm_start": "VocabInfo warm_start",
+    },
+    "train.experimental": {
+        "training.python_state": "PythonState",
     },
     "train.queue_runner": {
         "training.coordinator": """

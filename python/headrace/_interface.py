@@ -476,6 +476,11 @@ NAMES = {
         two_element_tuple""",
     "contrib.sparsemax": "sparsemax sparsemax_loss",
     "contrib.staging": "StagingArea",
+    "contrib.summary": """
+        SummaryWriter all_summary_ops always_record_summaries audio create_db_writer
+        create_file_writer create_summary_file_writer eval_dir flush generic graph histogram image
+        import_event initialize never_record_summaries record_summaries_every_n_global_steps scalar
+        should_record_summaries summary_writer_initializer_op""",
     "contrib.tpu": """
         AsyncCheckpointSaverHook CrossShardOptimizer DeviceAssignment InfeedQueue
         InputPipelineConfig RunConfig TPUConfig TPUDistributionStrategy TPUEstimator

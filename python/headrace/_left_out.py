@@ -72,7 +72,6 @@ NEAREST = {
     "tf.contrib.metrics": "tf.metrics",
     "tf.contrib.nccl": "tf.add_n, which adds up what towers give",
     "tf.contrib.opt": "tf.train.Optimizer to derive from",
-    "tf.contrib.summary": "tf.summary",
     "tf.contrib.rnn.CompiledWrapper": "the cell itself: nothing is compiled",
     "tf.contrib.rnn.GridLSTMCell": "tf.contrib.rnn.LSTMCell",
     "tf.contrib.rnn.TimeFreqLSTMCell": "tf.contrib.rnn.LSTMCell",

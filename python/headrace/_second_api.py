@@ -188,6 +188,16 @@ OWN = {
             split=ragged_split substr=substr_v2
             to_hash_bucket=string_to_hash_bucket to_number=string_to_number""",
     },
+    "summary": {
+        "compat.second_summaries": "audio histogram image scalar text write",
+        "summary.writers": """
+            SummaryWriter create_file_writer=create_file_writer_v2
+            create_noop_writer flush record_if""",
+    },
+    "summary.experimental": {
+        "compat.second_summaries": """
+            get_step set_step summary_scope write_raw_pb""",
+    },
     "test": {
         "compat.gradient_checker": "compute_gradient",
         "compat.test_util": "assert_equal_graph_def=assert_equal_graph_def_v2",

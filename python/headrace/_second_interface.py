@@ -548,6 +548,12 @@ NAMES = {
         to_hash_bucket_fast to_hash_bucket_strong to_number! unicode_decode
         unicode_decode_with_offsets unicode_encode unicode_script unicode_split
         unicode_split_with_offsets unicode_transcode unsorted_segment_join upper""",
+    "summary": """
+        SummaryWriter! audio! create_file_writer! create_noop_writer! flush!
+        histogram! image! record_if! scalar! text! trace_export! trace_off!
+        trace_on! write!""",
+    "summary.experimental": """
+        get_step! set_step! summary_scope! write_raw_pb!""",
     "sysconfig": """
         CXX11_ABI_FLAG MONOLITHIC_BUILD get_compile_flags get_include get_lib
         get_link_flags""",

@@ -322,3 +322,54 @@ def test_a_variable_without_a_name():
     (tf.float32, np.dtype("float32"), True), (tf.complex128, complex, False)])
 def test_types_beside_those_of_python_and_numpy(dtype, other, same):
     assert (dtype == other) is same and (dtype != other) is not same
+
+
+@pytest.mark.parametrize("make, dtype, wanted", [
+    (lambda: tf.ones([tf.constant(2, tf.int64), 3]), "float32", np.ones((2, 3))),
+    (lambda: tf.random_uniform([tf.constant(2, tf.int64)], 1., 1.), "float32",
+     [1, 1]),
+    (lambda: tf.convert_to_tensor([tf.constant(2.5), 2], tf.int32), "int32",
+     [2, 2]),
+    (lambda: tf.convert_to_tensor([[tf.constant(2), 1], [0, 1]], tf.float32),
+     "float32", [[2, 1], [0, 1]]),
+    (lambda: tf.convert_to_tensor([tf.constant(3), tf.constant(2.)], tf.float32),
+     "float32", [3, 2]),
+    (lambda: tf.add(tf.constant([1, 2]), [tf.constant(2, tf.int64), 2]), "int32",
+     [3, 4]),
+    (lambda: tf.convert_to_tensor([np.float32(2), tf.constant(1, tf.int64)],
+                                  tf.int32), "int32", [2, 1])])
+def test_lists_with_tensors_of_another_type_are_cast(make, dtype, wanted):
+    with tf.Graph().as_default():
+        made = make()
+        assert made.dtype.name == dtype
+        np.testing.assert_array_equal(value_of(made), wanted)
+
+
+@pytest.mark.parametrize("use_resource", [False, True])
+def test_lists_with_variables_of_another_type_are_cast(use_resource):
+    v = tf.Variable(2, use_resource=use_resource)
+    made = tf.convert_to_tensor([v, 2], tf.int64)
+    with tf.Session() as sess:
+        sess.run(v.initializer)
+        assert sess.run(made).tolist() == [2, 2]
+    assert made.dtype == tf.int64
+
+
+@pytest.mark.parametrize("make, message", [
+    (lambda: tf.convert_to_tensor([tf.constant(3), tf.constant(2.)]),
+     "dtype: 'float32'> to <dtype: 'int32'>"),
+    (lambda: tf.convert_to_tensor([tf.constant(3), tf.constant(2.)], tf.int32),
+     "list containing a tensor of dtype <dtype: 'float32'>"),
+    (lambda: tf.convert_to_tensor([tf.constant(3.), 2.5], tf.int32),
+     "Expected int32, got 2.5")])
+def test_lists_of_mixed_types_are_refused(make, message):
+    with pytest.raises(TypeError, match=message):
+        make()
+
+
+def test_group_of_nested_lists_and_dicts():
+    a, b, c = (tf.constant(i, name=n) for i, n in enumerate("abc"))
+    grouped = tf.group({"y": [(a, b)], "x": c}, [{"z": a}])
+    assert [op.name for op in grouped.control_inputs] == ["c", "a", "b"]
+    with pytest.raises(TypeError, match="'None'"):
+        tf.group({"x": None})

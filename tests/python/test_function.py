@@ -205,3 +205,23 @@ def test_a_function_that_differs_is_refused(change):
         with pytest.raises((ValueError, tf.errors.InvalidArgumentError),
                            match="a different function with the same name"):
             tf.import_graph_def(library_of(change), name="")
+
+
+def test_a_call_waits_for_what_its_nodes_wait_for():
+    v = tf.Variable(2., use_resource=True)
+
+    @tf.function
+    def initialize():
+        tf.variables_initializer([v])
+
+    @tf.function
+    def one():
+        with tf.control_dependencies([v.initializer]):
+            tf.no_op()
+        return tf.constant(1)
+
+    with tf.Session() as session:
+        for made in [initialize(), one()]:
+            session.run(made)
+            assert session.run(v) == 2
+            session.run(tf.raw_ops.DestroyResourceOp(resource=v.handle))

@@ -326,3 +326,23 @@ def test_metrics_of_an_output_without_a_loss_are_left_out():
     model = tf.keras.Model(x, [y, L.Dense(1, name="b")(y)])
     model.compile("sgd", {"b": "mse"}, metrics={"a": "mae", "b": "mae"})
     assert model.metrics_names == ["loss", "b_loss", "b_mean_absolute_error"]
+
+
+def test_networks_are_models_that_are_not_trained():
+    from headrace._src.keras.models import Network
+
+    class Own(Network):
+        def __init__(self):
+            super().__init__(name="own")
+            # TensorFlow keeps other things under such names.
+            self._input_layers = [tf.keras.layers.Dense(3)]
+            self._output_layers = []
+
+        def call(self, inputs):
+            return self._input_layers[0](inputs)
+
+    network = Own()
+    assert network(tf.zeros([2, 4])).shape.as_list() == [2, 3]
+    assert len(network.weights) == 2
+    assert not hasattr(network, "fit")
+    assert issubclass(tf.keras.Model, Network)

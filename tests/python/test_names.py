@@ -67,6 +67,8 @@ CASES = {
         "w/Initializer/zeros w w/Assign w/read"),
     "packed": (lambda: tf.convert_to_tensor([P(), 1.0]),
                "packed/1 packed"),
+    "packed_cast": (lambda: tf.convert_to_tensor([P(), 1, P()], tf.int32),
+                    "Cast Cast_1 packed/1 packed"),
     "group": (lambda: tf.group(P(2)), "group_deps"),
 }
 

@@ -248,3 +248,82 @@ def test_a_save_under_a_number_is_counted_too(tmp_path):
             tf.train.Checkpoint(v=v), str(tmp_path), max_to_keep=None)
         names = [os.path.basename(manager.save(n)) for n in (None, 7, None)]
     assert names == ["ckpt-1", "ckpt-7", "ckpt-3"]
+
+
+class Count(tf.train.experimental.PythonState):
+    def __init__(self, value):
+        self.value = value
+
+    def serialize(self):
+        return str(self.value)
+
+    def deserialize(self, string_value):
+        self.value = int(string_value)
+
+
+def test_values_of_python_are_saved_and_restored_at_once(tmp_path, session):
+    count, v = Count(3), tf.Variable(2.)
+    checkpoint = tf.train.Checkpoint(count=count, v=v)
+    session.run(v.initializer)
+    path = checkpoint.save(str(tmp_path / "c"))
+    count.value = 7
+    second = checkpoint.save(str(tmp_path / "c"))
+    assert tf.train.load_variable(
+        path, "count/.ATTRIBUTES/py_state") == b"3"
+    status = checkpoint.restore(path)
+    assert count.value == 3
+    status.assert_consumed().run_restore_ops()
+    checkpoint.restore(second)
+    assert count.value == 7
+    other = tf.train.Checkpoint(v=v).restore(path)
+    with pytest.raises(AssertionError, match="py_state"):
+        other.assert_consumed()
+
+
+def test_objects_that_are_made_when_they_are_looked_up(tmp_path, session):
+    from headrace._src.compat import tracking
+
+    class Counts(tracking.Trackable):
+        def _lookup_dependency(self, name):
+            found = super()._lookup_dependency(name)
+            if found is None and name != "none":
+                found = Count(0)
+                self._unconditional_checkpoint_dependencies.append(
+                    tracking.TrackableReference(name, found))
+            return found
+
+    counts = Counts()
+    counts._track_trackable(Count(5), "five", overwrite=True)
+    path = tf.train.Checkpoint(counts=counts).save(str(tmp_path / "c"))
+    again = Counts()
+    tf.train.Checkpoint(counts=again).restore(path).assert_consumed()
+    assert [(name, x.value) for name, x in again._checkpoint_dependencies] == [
+        ("five", 5)]
+    for refused, error in [(lambda: again._track_trackable(3, "x"), TypeError),
+                           (lambda: again._track_trackable(Count(1), "five"),
+                            ValueError)]:
+        with pytest.raises(error):
+            refused()
+    replaced = again._track_trackable(Count(1), "five", overwrite=True)
+    assert again._unconditional_checkpoint_dependencies[0].ref is replaced
+
+
+@pytest.mark.parametrize("kind", ["layer", "module"])
+def test_attributes_that_are_not_tracked(kind):
+    from headrace._src.variables import tracking
+    base = {"layer": tf.keras.layers.Layer, "module": tf.Module}[kind]
+
+    class Thing(base):
+        @tracking.no_automatic_dependency_tracking
+        def keep(self, value):
+            self.kept = value
+
+    thing, inner = Thing(), tf.keras.layers.Dense(2)
+    thing.keep(inner)
+    thing.seen = tf.keras.layers.Dense(2)
+    names = {name for name, _ in thing._checkpoint_children()}
+    assert "seen" in names and "kept" not in names
+    if kind == "layer":
+        assert thing._layers_inside() == [thing.seen]
+    thing.kept = tf.keras.layers.Dense(2)
+    assert "kept" in {name for name, _ in thing._checkpoint_children()}

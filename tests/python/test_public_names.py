@@ -51,7 +51,7 @@ INTERNAL_MODULES = """
     variables.ref_variables variables.resource_variables variables.saveables
     framework.notebook platform.own_app training.graph_copies
     framework.operation saved_model.concrete saved_model.structures
-    testing.assertions variables.store feature_column.features"""
+    testing.assertions variables.store variables.tracking feature_column.features"""
 INTERNAL = {
     "autograph.function": "Concrete Function",
     "autograph.api": "ConversionError feature_names tf_convert",
@@ -100,6 +100,10 @@ INTERNAL = {
     "keras.image_batches": "DataFrameIterator",
     "keras.losses": "huber_loss reduced weighted",
     "keras.metrics": "Counts MeanOfFunction accuracy",
+    "keras.models": "Network",
+    "summary.writers": """NoopSummaryWriter ResourceSummaryWriter
+        create_file_writer_v2 create_noop_writer record_if state
+        summary_writer_function written""",
     "keras.configs": "as_plain network of_network ordered_layers to_json to_yaml whole",
     "keras.summaries": "show",
     "training.object_checkpoints": "SecondCheckpoint",

@@ -123,3 +123,17 @@ def test_nodes_tell_of_calls():
     assert first in (None, start)
     assert start._inbound_nodes[0].input_tensors == [x]
     assert list(used.iterate_inbound()) == [(dense, 0, 0, y)]
+
+
+@pytest.mark.parametrize("flat", [False, True])
+def test_stacked_cells_take_and_give_the_states_of_each_cell(flat):
+    cells = tf.keras.layers.StackedRNNCells(
+        [tf.keras.layers.LSTMCell(3), tf.keras.layers.GRUCell(2)])
+    states = cells.get_initial_state(batch_size=4, dtype=tf.float32)
+    output, new = cells(tf.zeros([4, 5]),
+                        tf.nest.flatten(states) if flat else states)
+    assert output.shape.as_list() == [4, 2]
+    shapes = tf.nest.map_structure(lambda s: s.shape.as_list()[1], new)
+    assert shapes == ([3, 3], 2)
+    again, _ = cells(tf.zeros([4, 5]), new)
+    assert again.shape.as_list() == [4, 2]

@@ -89,7 +89,9 @@ from tensorflow.python.framework import ops; import tensorflow as tf; assert ops
 from tensorflow.python.ops import array_ops as a; import tensorflow as tf; assert a.shape_internal(tf.zeros([2]), optimize=False).op.type == "Shape" and a.shape_internal(tf.zeros([2])).op.type == "Const"
 from tensorflow.python.ops import resource_variable_ops as r; v = r.ResourceVariable(1.); assert isinstance(v.assign_add(1.), r._UnreadVariable)
 from tensorflow.python.ops import lookup_ops; lookup_ops.InitializableLookupTableBaseV1
-from tensorflow.python.ops.distributions import util as u; u.rotate_transpose, u.pick_vector, u.get_logits_and_probs, u.fill_triangular
+from tensorflow.python.training import device_setter as d; assert d._RoundRobinStrategy(2)(None) == 0
+from tensorflow.python.ops import summary_ops_v2 as s; assert s._INVALID_SCOPE_CHARACTERS.sub("", "a b/-") == "ab/-"; s.create_file_writer_v2, s.summary_scope, s.all_v2_summary_ops
+from tensorflow.python.ops.distributions import util as u; u.rotate_transpose, u.pick_vector, u.get_logits_and_probs, u.fill_triangular; assert u.gen_new_seed(3, "a") == 1540447394 and not hasattr(u, "gen_nothing")
 from tensorflow.python.platform import test, googletest; test.assert_equal_graph_def, googletest.unittest.expectedFailure
 from tensorflow.python.eager import context as c; assert (c.GRAPH_MODE, c.EAGER_MODE) == (0, 1)
 from tensorflow.python.data.util import nest as n; assert n.flatten({"b": 1, "a": (2, [3, 4])}) == [2, [3, 4], 1] and n.is_sequence((1,)) and not n.is_sequence([1]) and n.pack_sequence_as((1, {"a": 2}), [5, 6]) == (5, {"a": 6})

@@ -251,15 +251,18 @@ class _Order:
 
     def _chained(self):
         """The nodes with effects, after each waits for the one before it that
-        uses the same resource, or has another state."""
+        uses the same resource, or has another state; and the operations made
+        before the call that a node waits for."""
         graph = self._graph
         here = graph._get_control_flow_context()
-        last, effects = {}, []
+        last, effects, made, awaited = {}, [], set(), {}
         for i in range(self._begin, graph._last_id):
             op = graph._operation_by_id(i)
             if op is None or i in self._others or op.type in _PASSES_ON or (
                     context_of(op) is not here):
                 continue
+            made.add(op.name)
+            awaited.update((c.name, c) for c in op.control_inputs)
             handles = [_origin(x) for x in op.inputs
                        if x.dtype == dtypes.resource]
             is_effect = op.op_def.is_stateful and (
@@ -271,7 +274,8 @@ class _Order:
                 last[key] = op
             if is_effect:
                 effects.append(op)
-        return effects
+        return effects + [op for name, op in awaited.items()
+                          if name not in made and context_of(op) is here]
 
 
 # Nodes that take tensors into branches and loops.

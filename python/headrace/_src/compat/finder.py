@@ -27,7 +27,7 @@ from headrace._src.compat import (
     inner_modules, protobuf_text, tensorflow_modules)
 
 ROOT = "tensorflow"
-_GENERATED_OPS = re.compile(r"python\.(\w+\.)*gen_\w+$")
+_GENERATED_OPS = re.compile(r"python\.(\w+\.)*gen_\w+_ops$")
 _TEST_OPS = "python.framework.test_ops"
 _MESSAGES = re.compile(r"core(\.(framework|protobuf|util|example|lib(\.core)?)"
                        r"(\.(?P<module>\w+)_pb2)?)?$")

@@ -576,6 +576,9 @@ NAMES = {
     "python.keras.engine.input_spec": {
         "layers.input_spec": "InputSpec",
     },
+    "python.keras.engine.network": {
+        "keras.models": "Network",
+    },
     "python.keras.backend": {
         "framework.graph": "get_graph=get_default_graph",
         "keras.backend_running": "GraphExecutionFunction=_Function",
@@ -729,6 +732,7 @@ NAMES = {
             pick_vector prefer_static_broadcast_shape prefer_static_rank
             prefer_static_shape prefer_static_value rotate_transpose
             same_dynamic_shape""",
+        "distributions.parametric": "gen_new_seed=new_seed",
     },
     "python.ops.distributions.bijector_test_util": {
         "compat.bijector_checks": """
@@ -1194,8 +1198,29 @@ NAMES = {
     "python.tf2": {
         "compat.execution": "enabled=executing_eagerly",
     },
+    "python.ops.summary_ops_v2": {
+        "compat.second_summaries": """
+            _INVALID_SCOPE_CHARACTERS get_step set_step summary_scope write
+            write_raw_pb""",
+        "summary.writers": """
+            NoopSummaryWriter ResourceSummaryWriter SummaryWriter
+            all_v2_summary_ops=all_summary_ops always_record_summaries audio
+            create_db_writer create_file_writer create_file_writer_v2
+            create_noop_writer create_summary_file_writer eval_dir flush
+            generic graph histogram image import_event initialize
+            never_record_summaries record_if
+            record_summaries_every_n_global_steps scalar
+            should_record_summaries summary_writer_function
+            summary_writer_initializer_op""",
+    },
     "python.training.tracking.base": {
-        "compat.tracking": "Trackable",
+        "compat.tracking": "Trackable TrackableReference",
+        "variables.tracking": """
+            no_automatic_dependency_tracking
+            no_automatic_dependency_tracking_scope""",
+    },
+    "python.training.tracking.data_structures": {
+        "compat.tracking": "NoDependency=no_dependency",
     },
     "python.training.tracking.tracking": {
         "compat.tracking": "AutoTrackable",
@@ -1230,7 +1255,8 @@ NAMES = {
         "training.checkpoint_management": "meta_graph_filename",
     },
     "python.training.device_setter": {
-        "training.device_setter": "STANDARD_PS_OPS",
+        "training.device_setter": """
+            STANDARD_PS_OPS _RoundRobinStrategy=_RoundRobin""",
     },
     "python.training.evaluation": {
         "slim.evaluation": """

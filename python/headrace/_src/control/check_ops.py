@@ -341,8 +341,8 @@ def is_strictly_increasing(x, name=None):
 
 def assert_scalar(tensor, name=None, message=None):
     """`tensor`, converted; ValueError unless it is known to be a scalar."""
-    with name_scope(name, "assert_scalar", [tensor]):
-        tensor = convert_to_tensor(tensor, name="tensor")
+    with name_scope(name, "assert_scalar", [tensor]) as scope:
+        tensor = convert_to_tensor(tensor, name=scope)
         if tensor._rank() != 0:
             raise ValueError("%sExpected scalar shape for %s, saw shape: %s."
                              % (message or "", tensor.name,

@@ -1,5 +1,6 @@
 """Ordering of operations, and Print."""
 import builtins
+import collections.abc
 
 from headrace import raw_ops as _raw
 from headrace._headrace import Operation, Tensor
@@ -13,6 +14,9 @@ def _operations(inputs):
     for x in inputs:
         if isinstance(x, (list, builtins.tuple)):
             yield from _operations(x)
+            continue
+        if isinstance(x, collections.abc.Mapping):
+            yield from _operations(x[key] for key in sorted(x))
             continue
         if getattr(x, "_is_resource", False):
             x = x.op  # what has written the variable, not what reads it
@@ -30,8 +34,8 @@ def _operations(inputs):
 def group(*inputs, **kwargs):
     """An Operation that is done when all of `inputs` are.
 
-    `inputs`: Operations, Tensors of any shape and dtype, and nested lists of
-    them. Running it gives None. TypeError for other things, ValueError for an
+    `inputs`: Operations, Tensors of any shape and dtype, and nested lists and
+    dicts of them. Running it gives None. TypeError for other things, ValueError for an
     argument that is not `name`."""
     name = kwargs.pop("name", None)
     if kwargs:

@@ -395,15 +395,42 @@ def _first_dtype(value):
 
 
 def _pack(values, dtype, name):
-    """A list with tensors in it as one tensor."""
-    dtype = dtype or _first_dtype(values)
+    """A list with tensors in it as one tensor. If the first tensor is of another
+    type than `dtype`, those of other types are cast."""
+    found = _first_dtype(values)
+    if dtype is None:
+        dtype = found
+    elif found != dtype.base_dtype:
+        values = _cast_tensors(values, dtype.base_dtype)
     with _graph.name_scope(name, None, _flat(values)) as scope:
         return _pack_level(values, dtype, scope)
+
+
+def _cast_tensors(values, dtype):
+    """The nested list, with its tensors and variables as tensors of `dtype`."""
+    return [_cast_tensors(v, dtype) if isinstance(v, (list, tuple)) else
+            _cast(v, dtype) if _is_of_another_type(v, dtype) else v
+            for v in values]
+
+
+def _is_of_another_type(value, dtype):
+    return ((isinstance(value, Tensor) or hasattr(value, "_as_tensor"))
+            and value.dtype.base_dtype != dtype.base_dtype)
+
+
+def _cast(value, dtype):
+    with _graph.name_scope(None, "Cast", [value]) as scope:
+        return raw_ops.Cast(x=_convert(value, None, "x", None, False),
+                            DstT=dtype, name=scope)
 
 
 def _pack_level(values, dtype, name):
     parts = []
     for i, v in enumerate(values):
+        if _is_of_another_type(v, dtype):
+            raise TypeError(
+                "Cannot convert a list containing a tensor of dtype %s to %s "
+                "(Tensor is: %r)" % (v.dtype, dtype, v))
         if isinstance(v, (list, tuple)):
             parts.append(_pack_level(v, dtype, str(i)) if _holds_tensor(v)
                          else constant(v, dtype, name=str(i)))

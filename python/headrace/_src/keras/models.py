@@ -106,9 +106,20 @@ def _check_inputs(inputs, name):
                          % sorted(n for n, in sizes))
 
 
+class _Computed:
+    """As property, but derived classes may set attributes of that name."""
+
+    def __init__(self, function):
+        self._function = function
+
+    def __get__(self, network, owner=None):
+        return self if network is None else self._function(network)
+
+
 class Network(Layer):
-    """Layers between `inputs` and `outputs`, tensors that those layers made,
-    as one layer, which has no training. See Model."""
+    """What a Model is without training: layers between `inputs` and `outputs`,
+    tensors that those layers made, as one layer. A derived class may have its
+    layers as attributes instead, and a `call`."""
 
     optimizer = None
     _layers = ()
@@ -162,9 +173,9 @@ class Network(Layer):
         return [history[x.name][0] for x in tensors or ()
                 if x.name in history]
 
-    _input_layers = property(lambda self: self._makers(self.inputs))
-    _output_layers = property(lambda self: self._makers(self.outputs))
-    _feed_input_names = property(lambda self: self.input_names)
+    _input_layers = _Computed(lambda self: self._makers(self.inputs))
+    _output_layers = _Computed(lambda self: self._makers(self.outputs))
+    _feed_input_names = _Computed(lambda self: self.input_names)
 
     def _added_metrics(self):
         found = []
@@ -333,7 +344,7 @@ class Network(Layer):
             found = [(name, value)
                      for name, value in super()._checkpoint_children()
                      if name not in ("history", "optimizer")]
-        if hasattr(self.optimizer, "_checkpoint_slots"):
+        if hasattr(getattr(self, "optimizer", None), "_checkpoint_slots"):
             found.append(("optimizer", self.optimizer))
         return found
 
@@ -407,8 +418,8 @@ class Network(Layer):
 
 class Model(Training, Network):
     """Layers between `inputs` and `outputs`, tensors that those layers made,
-    as one layer. A derived class may have its layers as attributes instead,
-    and a `call`."""
+    as one layer that can be trained. A derived class may have its layers as
+    attributes instead, and a `call`."""
 
 
 class Sequential(Model):

@@ -29,6 +29,7 @@ from headrace._src.variables.module import Module
 from headrace._src.variables.partitions import PartitionedVariable
 from headrace._src.variables.records import (
     VariableAggregation, VariableSynchronization)
+from headrace._src.variables.tracking import attributes
 from headrace._src.variables.variables import Variable
 
 _OUR_LAYERS = __name__.rpartition(".")[0] + "."
@@ -240,7 +241,7 @@ class Layer(Module):
     def _layers_inside(self):
         """The layers that are attributes of this one, once each."""
         found = []
-        for value in vars(self).values():
+        for _, value in attributes(self):
             for x in value if isinstance(value, (list, tuple)) else [value]:
                 if isinstance(x, Layer) and x is not self and x not in found:
                     found.append(x)
@@ -687,7 +688,7 @@ class Layer(Module):
         """The public attributes, and what TensorFlow calls `_layers`: a list of
         those that have layers."""
         found, inner = [], []
-        for name, value in vars(self).items():
+        for name, value in attributes(self):
             if not name.startswith("_"):
                 found.append((name, value))
                 if self._lists_layers and _has_layers(value):

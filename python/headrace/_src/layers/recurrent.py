@@ -349,14 +349,16 @@ class StackedRNNCells(Layer):
             _forget_masks(cell)
 
     def call(self, inputs, states, training=None, **kwargs):
-        new, at = [], 0
+        """The output and the new states, a tuple with those of each cell.
+        `states`: such a tuple, or a list of all tensors in its order."""
+        states, new, at = nest.flatten(states), [], 0
         for cell in self.cells:
             n = len(as_list(cell.state_size))
-            inputs, state = cell.call(inputs, list(states[at:at + n]),
+            inputs, state = cell.call(inputs, states[at:at + n],
                                       **_training_of(cell, training))
-            new += as_list(state)
+            new += nest.flatten(state)
             at += n
-        return inputs, new
+        return inputs, nest.pack_sequence_as(self.state_size, new)
 
 
 def _zero_states(cell, batch_size, dtype):

@@ -15,6 +15,7 @@ from headrace._src.ops import array_ops as _array
 from headrace._src.training import checkpoint_management as _management
 from headrace._src.training import object_graph as _objects
 from headrace._src.training.checkpoint_reader import NewCheckpointReader
+from headrace._src.training.python_state import PythonState
 from headrace._src.training.saver import Saver
 from headrace._src.variables.saveables import SaveableObject, SaveSpec
 from headrace._src.variables.variables import Variable
@@ -27,14 +28,14 @@ def _session(given):
     return found if found is not None else _load("keras.backend").get_session()
 
 
-class _GraphOfObjects(SaveableObject):
-    """The description of the objects, a string that is fed when it is saved."""
+class _FedText(SaveableObject):
+    """A string that is fed when it is saved under `key`: the description of the
+    objects, or a PythonState."""
 
-    def __init__(self):
+    def __init__(self, key):
         with init_scope(), device("/cpu:0"):
             self.text = _array.placeholder(dtypes.string, [])
-        super().__init__(self.text, [SaveSpec(self.text, "", _objects.KEY)],
-                         _objects.KEY)
+        super().__init__(self.text, [SaveSpec(self.text, "", key)], key)
 
     def restore(self, restored_tensors, restored_shapes):
         return _raw.NoOp()
@@ -45,36 +46,39 @@ class _Nodes:
 
     def __init__(self):
         self._savers = {}
+        self._texts = {}
         self.count = None  # the tensor that counts a save
 
-    def _saver(self, keys, graph_of_objects):
-        known = (get_default_graph(), graph_of_objects is None,
-                 tuple((key, id(keys[key])) for key in sorted(keys)))
+    def _saver(self, what):
+        known = (get_default_graph(),
+                 tuple((key, id(what[key])) for key in sorted(what)))
         if known not in self._savers:
-            what = dict(keys)
-            if graph_of_objects is not None:
-                what[_objects.KEY] = graph_of_objects
-            self._savers[known] = Saver(
-                what, max_to_keep=None), graph_of_objects
+            self._savers[known] = Saver(what, max_to_keep=None)
         return self._savers[known]
+
+    def _fed_text(self, key):
+        known = get_default_graph(), key
+        if known not in self._texts:
+            self._texts[known] = _FedText(key)
+        return self._texts[known]
 
     def save(self, session, root, path):
         graph, keys = _objects.describe(root)
-        kind = next((text for (g, is_restoring, _), (_, text)
-                     in self._savers.items() if g is get_default_graph()
-                     and not is_restoring), None) or _GraphOfObjects()
-        saver, text = self._saver(keys, kind)
-        definition = saver.saver_def
+        texts = {key: x.serialize() for key, x in keys.items()
+                 if isinstance(x, PythonState)}
+        texts[_objects.KEY] = graph.SerializeToString()
+        keys.update((key, self._fed_text(key)) for key in texts)
+        definition = self._saver(keys).saver_def
         folder = os.path.dirname(path)
         if folder:
             os.makedirs(folder, exist_ok=True)
-        return as_str(session.run(definition.save_tensor_name, {
-            definition.filename_tensor_name: path,
-            text.text: graph.SerializeToString()}))
+        feeds = {keys[key].text: text for key, text in texts.items()}
+        feeds[definition.filename_tensor_name] = path
+        return as_str(session.run(definition.save_tensor_name, feeds))
 
     def restore(self, session, keys, path):
         if keys:
-            self._saver(keys, None)[0].restore(session, path)
+            self._saver(keys).restore(session, path)
 
 
 class _Status:
@@ -124,7 +128,8 @@ class _Restored(_Status):
         return self
 
     def run_restore_ops(self, session=None):
-        """Gives the variables their values in the session."""
+        """Gives the variables their values in the session. A PythonState has its
+        value already."""
         self._nodes.restore(_session(session), self._match().values, self._path)
 
     def initialize_or_restore(self, session=None):
@@ -184,7 +189,8 @@ class _OfNothing(_Status):
     def initialize_or_restore(self, session=None):
         """Initializes the variables of the objects."""
         graph, keys = _objects.describe(self._root)
-        _session(session).run([v.initializer for v in keys.values()])
+        _session(session).run([v.initializer for v in keys.values()
+                               if isinstance(v, Variable)])
 
 
 class Checkpoint:
@@ -266,7 +272,10 @@ class Checkpoint:
             return _OfNames(self._nodes, self, path, names, counter)
         graph = TrackableObjectGraph()
         graph.MergeFromString(reader.get_tensor(_objects.KEY))
-        return _OfObjects(self._nodes, self, path, graph)
+        restored = _OfObjects(self._nodes, self, path, graph)
+        for key, state in restored._match().states.items():
+            state.deserialize(reader.get_tensor(key))
+        return restored
 
 
 class SecondCheckpoint(Checkpoint):

@@ -5,11 +5,14 @@ An object says what it has by `_checkpoint_children`, [(name, object)], and an
 optimizer its slots by `_checkpoint_slots`, [(slot's name, variable, slot)].
 Lists and dicts have their elements. Tuples are not followed, as in TensorFlow."""
 from headrace._src.framework.messages import TrackableObjectGraph
+from headrace._src.training.python_state import PythonState
 from headrace._src.variables.base import Variable
 
 KEY = "_CHECKPOINTABLE_OBJECT_GRAPH"
 _SUFFIX = "/.ATTRIBUTES/VARIABLE_VALUE"
 _VALUE = "VARIABLE_VALUE"
+_STATE_SUFFIX = "/.ATTRIBUTES/py_state"
+_STATE = "py_state"
 
 
 def is_object(thing):
@@ -67,7 +70,7 @@ def _path(names):
 
 
 def describe(root):
-    """(TrackableObjectGraph, {key in a checkpoint: variable})."""
+    """(TrackableObjectGraph, {key in a checkpoint: variable or PythonState})."""
     found, paths = _objects(root)
     numbers = {id(x): i for i, x in enumerate(found)}
     names = [_path(paths[id(x)]) for x in found]
@@ -95,6 +98,10 @@ def describe(root):
             node.attributes.add(name=_VALUE, full_name=thing._shared_name,
                                 checkpoint_key=key)
             keys[key] = thing
+        elif isinstance(thing, PythonState):
+            key = names[number] + _STATE_SUFFIX
+            node.attributes.add(name=_STATE, checkpoint_key=key)
+            keys[key] = thing
     for owner, name, variable, slot in all_slots:
         graph.nodes[owner].slot_variables.add(
             slot_name=name, original_variable_node_id=numbers[id(variable)],
@@ -105,7 +112,8 @@ def describe(root):
 class Match:
     """The objects below a root beside those of a checkpoint's graph.
 
-    `values`: {key in the checkpoint: variable}; `missing`: what the checkpoint
+    `values`: {key in the checkpoint: variable}; `states`: {key in the
+    checkpoint: PythonState}; `missing`: what the checkpoint
     has a value for, and no object; `unbound`: objects that the checkpoint has
     not; `not_restored`: variables that it has no value for."""
 
@@ -115,12 +123,16 @@ class Match:
         while todo:
             number = todo.pop(0)
             have = dict(children(matched[number]))
+            look_up = getattr(matched[number], "_lookup_dependency", None)
             for child in nodes[number].children:
                 if child.node_id >= len(nodes) or child.node_id < 0:
                     raise ValueError("The checkpoint's graph of objects has no "
                                      "node %d" % child.node_id)
-                if child.node_id not in matched and child.local_name in have:
-                    matched[child.node_id] = have[child.local_name]
+                found = have.get(child.local_name)
+                if found is None and look_up is not None:
+                    found = look_up(child.local_name)
+                if child.node_id not in matched and found is not None:
+                    matched[child.node_id] = found
                     todo.append(child.node_id)
         for number, thing in list(matched.items()):
             have = {(name, id(v)): slot for name, v, slot in slots(thing)}
@@ -129,11 +141,14 @@ class Match:
                 found = have.get((slot.slot_name, id(variable)))
                 if variable is not None and found is not None:
                     matched[slot.slot_variable_node_id] = found
-        self.values, self.missing = {}, []
+        self.values, self.states, self.missing = {}, {}, []
         for number, node in enumerate(nodes):
+            thing = matched.get(number)
             for attribute in node.attributes:
-                if isinstance(matched.get(number), Variable):
-                    self.values[attribute.checkpoint_key] = matched[number]
+                if isinstance(thing, Variable):
+                    self.values[attribute.checkpoint_key] = thing
+                elif isinstance(thing, PythonState):
+                    self.states[attribute.checkpoint_key] = thing
                 else:
                     self.missing.append(attribute.checkpoint_key)
         bound = {id(x) for x in matched.values()}

@@ -5,6 +5,7 @@ import re
 from headrace._src.framework.graph import name_scope
 from headrace._src.framework.tensor_shape import TensorShape
 from headrace._src.variables.base import Variable
+from headrace._src.variables.tracking import attributes
 
 
 def _snake_case(name):
@@ -74,7 +75,7 @@ class Module:
     def _checkpoint_children(self):
         """[(name, value)] of what tf.train.Checkpoint follows: the attributes,
         in the order in which they were set."""
-        return [(name, value) for name, value in vars(self).items()
+        return [(name, value) for name, value in attributes(self)
                 if name not in ("_name", "_scope_name")]
 
     def _flatten(self, recursive=True, predicate=None,
