@@ -9,7 +9,8 @@
 # that calls hr_room and so says how its sources are compiled:
 #
 #   FAST    -O3: what runs in every step and loops made for the vector units
-#   PLAIN   -O2, vectorised: half the compiler's time
+#   PLAIN   -O2, vectorised: half the compiler's time. What RunSimd calls is
+#           -O3 there, too.
 #   SMALL   -Os, two thirds of the room: what runs once for a graph or a step
 #   BATCH n with HEADRACE_UNITY, n sources are compiled as one, in the order of
 #           their names; without it each is compiled alone. Sources of a batch
@@ -22,7 +23,9 @@ set(HEADRACE_GRAPH_HEADERS ${HEADRACE_COMMON_HEADERS} <headrace/graph.h>
   <headrace/config.pb.h>)
 set(HEADRACE_PLAIN
   $<$<CONFIG:Release>:-O2> $<$<CONFIG:Release>:-ftree-vectorize>
-  $<$<AND:$<CONFIG:Release>,$<CXX_COMPILER_ID:GNU>>:-fvect-cost-model=dynamic>)
+  $<$<AND:$<CONFIG:Release>,$<CXX_COMPILER_ID:GNU>>:-fvect-cost-model=dynamic>
+  $<$<AND:$<CONFIG:Release>,$<CXX_COMPILER_ID:GNU>>:-fno-align-jumps>
+  $<$<AND:$<CONFIG:Release>,$<CXX_COMPILER_ID:GNU>>:-fno-align-labels>)
 set(HEADRACE_SMALL $<$<CONFIG:Release>:-Os>)
 file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/pch.cc CONTENT "int main() {}\n")
 add_library(hr_pch OBJECT ${CMAKE_BINARY_DIR}/pch.cc)
@@ -143,9 +146,9 @@ function(add_layer name)
   if(NOT ARGN)
     return()
   endif()
-  if(HEADRACE_OPS)
+  if(HEADRACE_OPS OR name STREQUAL "cli")
     hr_objects(${name} SMALL ${ARGN})
-  elseif(name MATCHES "^(base|framework|runtime|session|eager|cli|c_api)$")
+  elseif(name MATCHES "^(base|framework|runtime|session|eager|c_api)$")
     hr_objects(${name} FAST ${ARGN})
   else()
     hr_objects(${name} PLAIN ${ARGN})
@@ -154,7 +157,9 @@ function(add_layer name)
     target_precompile_headers(hr_framework PRIVATE ${HEADRACE_COMMON_HEADERS})
   elseif(name STREQUAL "runtime")
     target_precompile_headers(hr_runtime PRIVATE ${HEADRACE_GRAPH_HEADERS})
-  elseif(name MATCHES "^(session|eager|cli|c_api)$")
+  elseif(name STREQUAL "cli")
+    target_precompile_headers(hr_${name} REUSE_FROM hr_runtime_small)
+  elseif(name MATCHES "^(session|eager|c_api)$")
     target_precompile_headers(hr_${name} REUSE_FROM hr_runtime)
   elseif(NOT name STREQUAL "base")
     target_precompile_headers(hr_${name} REUSE_FROM

@@ -56,7 +56,7 @@ class StepBudget;       // framework/kernel/step_budget.h
   do {                                          \
     ::headrace::Status hr_status_(__VA_ARGS__); \
     if (!hr_status_.ok()) [[unlikely]] {        \
-      (CTX)->CtxFailure(std::move(hr_status_)); \
+      (CTX)->CtxFailure(hr_status_);            \
       return;                                   \
     }                                           \
   } while (0)
@@ -73,7 +73,7 @@ class StepBudget;       // framework/kernel/step_budget.h
   do {                                          \
     ::headrace::Status hr_status_(STATUS);      \
     if (!hr_status_.ok()) [[unlikely]] {        \
-      (CTX)->CtxFailure(std::move(hr_status_)); \
+      (CTX)->CtxFailure(hr_status_);            \
       (DONE)();                                 \
       return;                                   \
     }                                           \
@@ -81,8 +81,10 @@ class StepBudget;       // framework/kernel/step_budget.h
 
 class OpKernel {
  public:
-  explicit OpKernel(OpKernelConstruction* ctx);
-  virtual ~OpKernel();
+  // Both are cold, and so are those of every kernel class that calls them: they
+  // run once for a node, and the compiler makes them small.
+  [[gnu::cold]] explicit OpKernel(OpKernelConstruction* ctx);
+  [[gnu::cold]] virtual ~OpKernel();
   OpKernel(const OpKernel&) = delete;
   OpKernel& operator=(const OpKernel&) = delete;
 
@@ -181,7 +183,7 @@ class OpKernelConstruction {
   void SetStatus(Status s) {
     if (status_.ok()) status_ = std::move(s);
   }
-  void CtxFailure(Status s) { SetStatus(std::move(s)); }
+  [[gnu::cold]] void CtxFailure(const Status& s) noexcept;
   const Status& status() const { return status_; }
 
  private:
@@ -351,7 +353,7 @@ class OpKernelContext {
   void SetStatus(Status s) {
     if (status_.ok()) status_ = std::move(s);
   }
-  void CtxFailure(Status s) { SetStatus(std::move(s)); }
+  [[gnu::cold]] void CtxFailure(const Status& s) noexcept;
 
  private:
   Allocator* PlannedAllocator(int output) const {

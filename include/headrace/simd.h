@@ -7,8 +7,9 @@
 //   RunSimd([&] { for (int64_t i = 0; i < n; ++i) y[i] = f(x[i]); });
 //
 // Functions that the lambda calls are compiled with it if their bodies are
-// visible. A call costs about 2 ns. GCC's vector types must not be wider than
-// the registers: GCC would compute them one number at a time.
+// visible, at -O3 if the source is compiled with -O2. A call costs about 2 ns.
+// GCC's vector types must not be wider than the registers: GCC would compute
+// them one number at a time.
 #ifndef HEADRACE_SIMD_H_
 #define HEADRACE_SIMD_H_
 
@@ -18,19 +19,27 @@
 #define HR_HAVE_TARGET_CLONES 1
 #endif
 
+// GCC inlines nothing of -Os into a function of -O3.
+#ifdef __OPTIMIZE_SIZE__
+#define HR_SIMD_OPTIMIZE_
+#else
+#define HR_SIMD_OPTIMIZE_ , optimize("O3")
+#endif
+
 namespace headrace {
 
 #ifdef HR_HAVE_TARGET_CLONES
 namespace simd_internal {
 template <typename F>
 __attribute__((target("arch=x86-64-v4,prefer-vector-width=512"), flatten,
-               noinline)) void
+               noinline HR_SIMD_OPTIMIZE_)) void
 RunV4(const F& f) {
   f();
 }
 template <typename F>
-__attribute__((target("arch=x86-64-v3"), flatten, noinline)) void RunV3(
-    const F& f) {
+__attribute__((target("arch=x86-64-v3"), flatten,
+               noinline HR_SIMD_OPTIMIZE_)) void
+RunV3(const F& f) {
   f();
 }
 template <typename F>
@@ -64,5 +73,7 @@ inline void RunSimd(const F& f) {
 #endif
 
 }  // namespace headrace
+
+#undef HR_SIMD_OPTIMIZE_
 
 #endif  // HEADRACE_SIMD_H_

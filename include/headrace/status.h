@@ -32,13 +32,14 @@ inline Status OkStatus() { return absl::OkStatus(); }
 // joins the arguments (numbers, strings, std::string_view).
 namespace errors {
 
-// Not inline, so that the many checks in kernels stay small.
+// Not inline, so that the many checks in kernels stay small. The functions
+// below are cold for the same reason.
 [[nodiscard, gnu::cold]] Status MakeError(
     absl::StatusCode code, std::initializer_list<absl::string_view> pieces);
 
 #define HR_DEFINE_ERROR_(Name)                                               \
   template <typename... Args>                                                \
-  [[nodiscard]] Status Name(const Args&... args) {                           \
+  [[nodiscard, gnu::cold]] Status Name(const Args&... args) {                \
     return MakeError(                                                        \
         absl::StatusCode::k##Name,                                           \
         {absl::AlphaNum(::headrace::internal::StrCatArg(args)).Piece()...}); \

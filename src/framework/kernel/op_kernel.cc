@@ -17,6 +17,12 @@ namespace headrace {
 
 OpKernel::~OpKernel() = default;
 
+void OpKernelConstruction::CtxFailure(const Status& s) noexcept {
+  SetStatus(s);
+}
+
+void OpKernelContext::CtxFailure(const Status& s) noexcept { SetStatus(s); }
+
 OpKernel::OpKernel(OpKernelConstruction* ctx)
     : def_(ctx->def_),
       op_def_(ctx->op_def_),

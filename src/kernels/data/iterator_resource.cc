@@ -153,7 +153,7 @@ void IteratorResource::ServeOne(Request* request, Source* source) {
       return request->take(std::move(element), end);
     });
   }
-  if (!s.ok()) ctx->CtxFailure(std::move(s));
+  if (!s.ok()) ctx->CtxFailure(s);
   request->take = nullptr;
 }
 

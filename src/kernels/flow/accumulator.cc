@@ -97,7 +97,7 @@ void Accumulator::Finish(TakerList* ended) {
     for (size_t i = 0; t.status.ok() && i < t.result.size(); ++i) {
       t.ctx->set_output(static_cast<int>(i), std::move(t.result[i]));
     }
-    if (!t.status.ok()) t.ctx->CtxFailure(std::move(t.status));
+    if (!t.status.ok()) t.ctx->CtxFailure(t.status);
     t.done();
   }
 }

@@ -44,7 +44,7 @@ class WhileLoop : public CallSequence {
     if (s.ok() && go_on) s = body_->Get(ctx_, &body);
     if (s.ok() && go_on) s = CheckResults(*ctx_, *body);
     if (!s.ok()) {
-      ctx_->CtxFailure(std::move(s));
+      ctx_->CtxFailure(s);
       return false;
     }
     if (!go_on) {
@@ -113,7 +113,7 @@ class ForLoop : public CallSequence {
     Status s = body_->Get(ctx_, &body);
     if (s.ok()) s = CheckResults(*ctx_, *body);
     if (!s.ok()) {
-      ctx_->CtxFailure(std::move(s));
+      ctx_->CtxFailure(s);
       return false;
     }
     std::vector<Tensor> args;

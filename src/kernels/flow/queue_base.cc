@@ -295,7 +295,7 @@ void QueueBase::Finish(AttemptList* ended) {
       a.ctx->cancellation_manager()->TryDeregisterCallback(a.token);
     }
     if (!a.status.ok()) {
-      a.ctx->CtxFailure(std::move(a.status));
+      a.ctx->CtxFailure(a.status);
     } else if (a.taken) {
       try {
         a.taken(std::move(a.elements));

@@ -164,7 +164,7 @@ void ReaderBase::Serve() {
               s = Open(work_);
               working_ = s.ok();
             }
-            if (!s.ok()) current_.ctx->CtxFailure(std::move(s));
+            if (!s.ok()) current_.ctx->CtxFailure(s);
           },
           [self, pool = ctx->thread_pool(), first_is_through] {
             if (!first_is_through->exchange(true)) return;
@@ -223,7 +223,7 @@ bool ReaderBase::Finish(Records records, Status status) {
   if (status.ok() && r.ctx->status().ok()) {
     status = CatchExceptions([&] { return r.take(std::move(records)); });
   }
-  if (!status.ok()) r.ctx->CtxFailure(std::move(status));
+  if (!status.ok()) r.ctx->CtxFailure(status);
   r.take = nullptr;
   r.queue = nullptr;
   const bool more = GoOnServing();

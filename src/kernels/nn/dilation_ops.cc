@@ -39,10 +39,10 @@ T Lowest() {
 
 enum class DilationResult { kOutput, kInputGradient, kFilterGradient };
 
-template <typename T, DilationResult kResult>
-class DilationOp : public OpKernel {
+// What does not depend on the type.
+class DilationBase : public OpKernel {
  public:
-  explicit DilationOp(OpKernelConstruction* ctx) : OpKernel(ctx) {
+  explicit DilationBase(OpKernelConstruction* ctx) : OpKernel(ctx) {
     std::string padding;
     OP_REQUIRES_OK(ctx, ctx->GetAttr("strides", &strides_));
     OP_REQUIRES_OK(ctx, ctx->GetAttr("rates", &rates_));
@@ -68,41 +68,10 @@ class DilationOp : public OpKernel {
     }
   }
 
-  void Compute(OpKernelContext* ctx) override {
-    const Tensor& input = ctx->input(0);
-    const Tensor& filter = ctx->input(1);
-    Geometry g;
-    OP_REQUIRES_OK(ctx, Measure(input, filter, &g));
-    const TensorShape out_shape({g.batch, g.out[0], g.out[1], g.depth});
-    Tensor* result = nullptr;
-    if constexpr (kResult == DilationResult::kOutput) {
-      OP_REQUIRES_OK(ctx, ctx->allocate_output(0, out_shape, &result));
-      Forward(ctx, g, input.data<T>(), filter.data<T>(), result->data<T>());
-    } else {
-      const Tensor& out_backprop = ctx->input(2);
-      OP_REQUIRES(
-          ctx, out_backprop.shape() == out_shape,
-          errors::InvalidArgument("out_backprop has incompatible size: got ",
-                                  out_backprop.shape().DebugString(),
-                                  ", wanted ", out_shape.DebugString()));
-      constexpr bool kInput = kResult == DilationResult::kInputGradient;
-      OP_REQUIRES_OK(
-          ctx, ctx->allocate_output(0, kInput ? input.shape() : filter.shape(),
-                                    &result));
-      std::fill_n(result->data<T>(), result->NumElements(), T(0));
-      Backward(ctx, g, input.data<T>(), filter.data<T>(),
-               out_backprop.data<T>(), result->data<T>());
-    }
-  }
-
- private:
+ protected:
   struct Geometry {
     int64_t batch, depth;
     int64_t in[2], filter[2], out[2], pad[2];
-  };
-  struct Best {
-    T value = Lowest<T>();
-    int64_t pixel = 0, tap = 0;  // y * width + x
   };
 
   Status Measure(const Tensor& input, const Tensor& filter, Geometry* g) const {
@@ -132,6 +101,50 @@ class DilationOp : public OpKernel {
     }
     return OkStatus();
   }
+
+  std::vector<int64_t> strides_, rates_;
+
+ private:
+  Padding padding_;
+};
+
+template <typename T, DilationResult kResult>
+class DilationOp : public DilationBase {
+ public:
+  using DilationBase::DilationBase;
+
+  void Compute(OpKernelContext* ctx) override {
+    const Tensor& input = ctx->input(0);
+    const Tensor& filter = ctx->input(1);
+    Geometry g;
+    OP_REQUIRES_OK(ctx, Measure(input, filter, &g));
+    const TensorShape out_shape({g.batch, g.out[0], g.out[1], g.depth});
+    Tensor* result = nullptr;
+    if constexpr (kResult == DilationResult::kOutput) {
+      OP_REQUIRES_OK(ctx, ctx->allocate_output(0, out_shape, &result));
+      Forward(ctx, g, input.data<T>(), filter.data<T>(), result->data<T>());
+    } else {
+      const Tensor& out_backprop = ctx->input(2);
+      OP_REQUIRES(
+          ctx, out_backprop.shape() == out_shape,
+          errors::InvalidArgument("out_backprop has incompatible size: got ",
+                                  out_backprop.shape().DebugString(),
+                                  ", wanted ", out_shape.DebugString()));
+      constexpr bool kInput = kResult == DilationResult::kInputGradient;
+      OP_REQUIRES_OK(
+          ctx, ctx->allocate_output(0, kInput ? input.shape() : filter.shape(),
+                                    &result));
+      std::fill_n(result->data<T>(), result->NumElements(), T(0));
+      Backward(ctx, g, input.data<T>(), filter.data<T>(),
+               out_backprop.data<T>(), result->data<T>());
+    }
+  }
+
+ private:
+  struct Best {
+    T value = Lowest<T>();
+    int64_t pixel = 0, tap = 0;  // y * width + x
+  };
 
   // The largest sum of channel c at output (i, j). If there is none, the
   // nearest pixel and the first tap are used.
@@ -200,9 +213,6 @@ class DilationOp : public OpKernel {
       }
     });
   }
-
-  std::vector<int64_t> strides_, rates_;
-  Padding padding_;
 };
 
 #define HR_REGISTER_ONE(OP, T, RESULT)                                        \

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
+#include <type_traits>
 
 #include "headrace/op_kernel.h"
 #include "kernels/lib/top_k.h"
@@ -102,7 +103,8 @@ void TopRow(const T* x, int64_t n, int64_t k, Index* order, T* values,
   for (int64_t i = 0; i < k; ++i) values[i] = x[indices[i]];
 }
 
-template <typename T, typename Index>
+// Computes with indices of type Index, and gives them as Result.
+template <typename T, typename Index, typename Result = Index>
 class TopKOp : public OpKernel {
  public:
   explicit TopKOp(OpKernelConstruction* ctx) : OpKernel(ctx) {
@@ -121,15 +123,25 @@ class TopKOp : public OpKernel {
     const int64_t k = shape.dim_size(shape.dims() - 1);
     const T* x = input.data<T>();
     T* v = values->data<T>();
-    Index* at = indices->data<Index>();
+    Result* at = indices->data<Result>();
+    constexpr bool kNarrow = !std::is_same_v<Index, Result>;
     const int64_t rows = values->NumElements() / k;
     const double cost = static_cast<double>(n) * (k == 1 ? 1.0 : 8.0);
     BlockScratch<Index> order;
-    OP_REQUIRES_OK(ctx, order.Allocate(ctx, rows, cost, k == 1 ? 0 : n));
+    const int64_t sorted = k == 1 ? 0 : n;
+    OP_REQUIRES_OK(ctx,
+                   order.Allocate(ctx, rows, cost, sorted + (kNarrow ? k : 0)));
     ctx->ParallelFor(
         rows, cost, [&, x, v, at, n, k](int64_t begin, int64_t end) {
+          Index* const scratch = order.For(begin);
           for (int64_t r = begin; r < end; ++r) {
-            TopRow(x + r * n, n, k, order.For(begin), v + r * k, at + r * k);
+            if constexpr (kNarrow) {
+              Index* const wide = scratch + sorted;
+              TopRow(x + r * n, n, k, scratch, v + r * k, wide);
+              std::copy_n(wide, k, at + r * k);
+            } else {
+              TopRow(x + r * n, n, k, scratch, v + r * k, at + r * k);
+            }
           }
         });
   }
@@ -146,7 +158,7 @@ class TopKOp : public OpKernel {
                               .Device(DEVICE_CPU)                     \
                               .TypeConstraint<T>("T")                 \
                               .TypeConstraint<int16_t>("index_type"), \
-                          TopKOp<T, int16_t>);                        \
+                          TopKOp<T, int64_t, int16_t>);               \
   REGISTER_KERNEL_BUILDER(Name("TopKV2")                              \
                               .Device(DEVICE_CPU)                     \
                               .TypeConstraint<T>("T")                 \

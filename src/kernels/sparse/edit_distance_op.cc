@@ -60,10 +60,10 @@ int64_t Levenshtein(const T* a, const std::vector<int64_t>& as, const T* b,
   return row.back();
 }
 
-template <typename T>
-class EditDistanceOp : public OpKernel {
+// What does not depend on the type of the values.
+class EditDistanceBase : public OpKernel {
  public:
-  explicit EditDistanceOp(OpKernelConstruction* ctx) : OpKernel(ctx) {
+  explicit EditDistanceBase(OpKernelConstruction* ctx) : OpKernel(ctx) {
     OP_REQUIRES_OK(ctx, ctx->GetAttr("normalize", &normalize_));
   }
   void Compute(OpKernelContext* ctx) override {
@@ -94,14 +94,12 @@ class EditDistanceOp : public OpKernel {
     OP_REQUIRES_OK(ctx, ctx->allocate_output(0, shape, &out));
     ZeroElements(out);
     float* to = out->data<float>();
-    const T* h = ctx->input(1).data<T>();
-    const T* t = ctx->input(4).data<T>();
     const std::vector<int64_t> empty;
     for (const auto& [at, truth] : truths) {
       const auto it = hypotheses.find(at);
       const auto& hypothesis = it == hypotheses.end() ? empty : it->second;
-      const auto distance =
-          static_cast<float>(Levenshtein<T>(t, truth, h, hypothesis));
+      const auto distance = static_cast<float>(
+          Distance(ctx->input(4), truth, ctx->input(1), hypothesis));
       to[at] =
           normalize_ ? distance / static_cast<float>(truth.size()) : distance;
     }
@@ -113,7 +111,25 @@ class EditDistanceOp : public OpKernel {
   }
 
  private:
+  // Between those values of `t` and of `h` that the sequences name.
+  virtual int64_t Distance(const Tensor& t, const std::vector<int64_t>& truth,
+                           const Tensor& h,
+                           const std::vector<int64_t>& hypothesis) const = 0;
+
   bool normalize_ = true;
+};
+
+template <typename T>
+class EditDistanceOp : public EditDistanceBase {
+ public:
+  using EditDistanceBase::EditDistanceBase;
+
+ private:
+  int64_t Distance(const Tensor& t, const std::vector<int64_t>& truth,
+                   const Tensor& h,
+                   const std::vector<int64_t>& hypothesis) const override {
+    return Levenshtein<T>(t.data<T>(), truth, h.data<T>(), hypothesis);
+  }
 };
 #define REGISTER(T)                                                   \
   REGISTER_KERNEL_BUILDER(                                            \

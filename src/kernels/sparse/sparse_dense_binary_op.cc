@@ -1,6 +1,8 @@
 // SparseDenseCwiseAdd, Mul and Div: the values of a sparse tensor with what a
 // dense one has at their indices. The dense one is broadcast, never the sparse.
 // The result has the sparse side's entries, for Add as well.
+#include <algorithm>
+
 #include "kernels/lib/elementwise.h"
 #include "kernels/lib/sparse_tensor.h"
 
@@ -9,8 +11,8 @@ namespace {
 
 enum class CwiseOp : uint8_t { kAdd, kMul, kDiv };
 
-template <typename T, CwiseOp kOp>
-class SparseDenseBinaryOp : public OpKernel {
+// What does not depend on the type of the values.
+class SparseDenseBinaryBase : public OpKernel {
  public:
   using OpKernel::OpKernel;
   void Compute(OpKernelContext* ctx) override {
@@ -37,19 +39,51 @@ class SparseDenseBinaryOp : public OpKernel {
     OP_REQUIRES_OK(ctx, CheckBounds(s, "sp"));
     Tensor* out = nullptr;
     OP_REQUIRES_OK(ctx, ctx->allocate_output(0, {s.n}, &out));
-    const T *x = s.values.data<T>(), *y = dense.data<T>();
-    for (int64_t i = 0; i < s.n; ++i) {
-      int64_t at = 0;
-      for (int d = skip; d < s.rank; ++d) at += s.at(i, d) * strides[d];
-      if constexpr (std::is_integral_v<T> && kOp == CwiseOp::kDiv) {
-        OP_REQUIRES(ctx, y[at] != 0,
-                    errors::InvalidArgument("Integer division by zero"));
+    int64_t at[kBlock];
+    for (int64_t begin = 0; begin < s.n; begin += kBlock) {
+      const int64_t count = std::min(s.n - begin, kBlock);
+      for (int64_t i = 0; i < count; ++i) {
+        at[i] = 0;
+        for (int d = skip; d < s.rank; ++d) {
+          at[i] += s.at(begin + i, d) * strides[d];
+        }
       }
-      out->data<T>()[i] = Apply(x[i], y[at]);
+      OP_REQUIRES_OK(ctx, Block(s.values, begin, count, dense, at, out));
     }
   }
 
  private:
+  static constexpr int64_t kBlock = 128;  // entries
+
+  // Elements [begin, begin + count) of `x` and `out`, with those of `y` that
+  // `at` names.
+  virtual Status Block(const Tensor& x, int64_t begin, int64_t count,
+                       const Tensor& y, const int64_t* at,
+                       Tensor* out) const = 0;
+};
+
+template <typename T, CwiseOp kOp>
+class SparseDenseBinaryOp : public SparseDenseBinaryBase {
+ public:
+  using SparseDenseBinaryBase::SparseDenseBinaryBase;
+
+ private:
+  Status Block(const Tensor& x, int64_t begin, int64_t count, const Tensor& y,
+               const int64_t* at, Tensor* out) const override {
+    const T* const xs = x.data<T>() + begin;
+    const T* const ys = y.data<T>();
+    T* const to = out->data<T>() + begin;
+    for (int64_t i = 0; i < count; ++i) {
+      if constexpr (std::is_integral_v<T> && kOp == CwiseOp::kDiv) {
+        if (ys[at[i]] == 0) {
+          return errors::InvalidArgument("Integer division by zero");
+        }
+      }
+      to[i] = Apply(xs[i], ys[at[i]]);
+    }
+    return OkStatus();
+  }
+
   static T Apply(const T& x, const T& y) {
     if constexpr (kOp == CwiseOp::kAdd) return WrapAdd(x, y);
     if constexpr (kOp == CwiseOp::kMul) return WrapMul(x, y);

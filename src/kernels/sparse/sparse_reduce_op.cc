@@ -39,10 +39,10 @@ Status ReadReduction(const SparseView& s, const Tensor& axes, bool keep_dims,
   return OkStatus();
 }
 
-template <typename T, bool kMax>
-class SparseReduceOp : public OpKernel {
+// What does not depend on the type of the values.
+class SparseReduceBase : public OpKernel {
  public:
-  explicit SparseReduceOp(OpKernelConstruction* ctx) : OpKernel(ctx) {
+  explicit SparseReduceBase(OpKernelConstruction* ctx) : OpKernel(ctx) {
     OP_REQUIRES_OK(ctx, ctx->GetAttr("keep_dims", &keep_dims_));
   }
 
@@ -64,19 +64,9 @@ class SparseReduceOp : public OpKernel {
     }
     const int64_t groups = first.size();
     first.push_back(s.n);
-    const T* x = s.values.data<T>();
-    const auto reduce = [&](int64_t g) {
-      using Acc = ComputeType<T>;
-      Acc acc = static_cast<Acc>(x[order[first[g]]]);
-      for (int64_t i = first[g] + 1; i < first[g + 1]; ++i) {
-        const Acc v = static_cast<Acc>(x[order[i]]);
-        if constexpr (kMax) {
-          acc = acc < v ? v : acc;
-        } else {
-          acc = WrapAdd(acc, v);
-        }
-      }
-      return static_cast<T>(acc);
+    const auto reduce = [&](int64_t g, Tensor* out, int64_t at) {
+      Reduce(s.values, order.data() + first[g], order.data() + first[g + 1],
+             out, at);
     };
     if (ctx->num_outputs() == 1) {
       TensorShape shape;
@@ -87,7 +77,7 @@ class SparseReduceOp : public OpKernel {
       for (int64_t g = 0; g < groups; ++g) {
         int64_t at = 0;
         for (int d : r.kept) at = at * s.dims[d] + s.at(order[first[g]], d);
-        out->data<T>()[at] = reduce(g);
+        reduce(g, out, at);
       }
       return;
     }
@@ -101,13 +91,40 @@ class SparseReduceOp : public OpKernel {
       for (size_t k = 0; k < r.kept.size(); ++k) {
         row[keep_dims_ ? r.kept[k] : k] = s.at(order[first[g]], r.kept[k]);
       }
-      values->data<T>()[g] = reduce(g);
+      reduce(g, values, g);
     }
     OP_REQUIRES_OK(ctx, SetShapeOutput(ctx, 2, r.shape));
   }
 
  private:
+  // Of the values that [begin, end) names, at least one, to element `at`.
+  virtual void Reduce(const Tensor& values, const int64_t* begin,
+                      const int64_t* end, Tensor* out, int64_t at) const = 0;
+
   bool keep_dims_ = false;
+};
+
+template <typename T, bool kMax>
+class SparseReduceOp : public SparseReduceBase {
+ public:
+  using SparseReduceBase::SparseReduceBase;
+
+ private:
+  void Reduce(const Tensor& values, const int64_t* begin, const int64_t* end,
+              Tensor* out, int64_t at) const override {
+    using Acc = ComputeType<T>;
+    const T* const x = values.data<T>();
+    Acc acc = static_cast<Acc>(x[*begin]);
+    while (++begin != end) {
+      const Acc v = static_cast<Acc>(x[*begin]);
+      if constexpr (kMax) {
+        acc = acc < v ? v : acc;
+      } else {
+        acc = WrapAdd(acc, v);
+      }
+    }
+    out->data<T>()[at] = static_cast<T>(acc);
+  }
 };
 #define HR_REGISTER(T, NAME, MAX)                                    \
   REGISTER_KERNEL_BUILDER(                                           \

@@ -8,8 +8,8 @@
 namespace headrace {
 namespace {
 
-template <typename T, bool kMax>
-class SparseSparseExtremeOp : public OpKernel {
+// What does not depend on the type of the values.
+class SparseSparseExtremeBase : public OpKernel {
  public:
   using OpKernel::OpKernel;
   void Compute(OpKernelContext* ctx) override {
@@ -22,14 +22,31 @@ class SparseSparseExtremeOp : public OpKernel {
     Tensor *indices = nullptr, *values = nullptr;
     OP_REQUIRES_OK(ctx, ctx->allocate_output(0, {n, a.rank}, &indices));
     OP_REQUIRES_OK(ctx, ctx->allocate_output(1, {n}, &values));
-    const T *x = a.values.data<T>(), *y = b.values.data<T>();
     int64_t* row = indices->data<int64_t>();
-    T* out = values->data<T>();
+    int64_t at = 0;
     MergeEntries(a, b, [&](int64_t i, int64_t j) {
       row = std::copy_n(i < 0 ? b.row(j) : a.row(i), a.rank, row);
-      const T p = i < 0 ? T(0) : x[i], q = j < 0 ? T(0) : y[j];
-      *out++ = kMax ? (p < q ? q : p) : (q < p ? q : p);
+      Put(a.values, i, b.values, j, values, at++);
     });
+  }
+
+ private:
+  // Element `at` of `out`, of x[i] and y[j]; an index below 0 stands for 0.
+  virtual void Put(const Tensor& x, int64_t i, const Tensor& y, int64_t j,
+                   Tensor* out, int64_t at) const = 0;
+};
+
+template <typename T, bool kMax>
+class SparseSparseExtremeOp : public SparseSparseExtremeBase {
+ public:
+  using SparseSparseExtremeBase::SparseSparseExtremeBase;
+
+ private:
+  void Put(const Tensor& x, int64_t i, const Tensor& y, int64_t j, Tensor* out,
+           int64_t at) const override {
+    const T p = i < 0 ? T(0) : x.data<T>()[i];
+    const T q = j < 0 ? T(0) : y.data<T>()[j];
+    out->data<T>()[at] = kMax ? (p < q ? q : p) : (q < p ? q : p);
   }
 };
 #define HR_REGISTER(T)                                                       \
