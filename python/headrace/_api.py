@@ -1692,6 +1692,7 @@ NAMES = {
         "training.loss_scale": """
             DynamicLossScale FixedLossScale LossScale
             MixedPrecisionLossScaleOptimizer""",
+        "training.python_state": "PythonState",
     },
     "train": {
         "framework.importer": "write_graph",
@@ -1753,9 +1754,6 @@ NAMES = {
         "training.supervisor": "Supervisor basic_train_loop",
         "training.sync_replicas_optimizer": "SyncReplicasOptimizer",
         "training.warm_start": "VocabInfo warm_start",
-    },
-    "train.experimental": {
-        "training.python_state": "PythonState",
     },
     "train.queue_runner": {
         "training.coordinator": """

@@ -576,9 +576,6 @@ NAMES = {
     "python.keras.engine.input_spec": {
         "layers.input_spec": "InputSpec",
     },
-    "python.keras.engine.network": {
-        "keras.models": "Network",
-    },
     "python.keras.backend": {
         "framework.graph": "get_graph=get_default_graph",
         "keras.backend_running": "GraphExecutionFunction=_Function",
