@@ -83,15 +83,31 @@ bool IsSpecialFile(const std::string& path) {
   return stat(path.c_str(), &st) == 0 && !S_ISREG(st.st_mode) &&
          !S_ISDIR(st.st_mode);
 }
+
+// The file that symbolic links lead to; empty if it does not exist.
+std::string BehindLinks(const std::string& path) {
+  char* const real = realpath(path.c_str(), nullptr);
+  if (real == nullptr) return "";
+  std::string result = real;
+  free(real);
+  return result;
+}
+bool IsLink(const std::string& path) {
+  struct stat st;
+  return lstat(path.c_str(), &st) == 0 && S_ISLNK(st.st_mode);
+}
 }  // namespace
 
-Status Env::WriteFile(const std::string& path, std::string_view contents,
+Status Env::WriteFile(const std::string& given, std::string_view contents,
                       WriteMode mode) {
-  // A device or a pipe is written to; a file with its name would replace it.
-  const bool atomic = mode == WriteMode::kAtomic && !IsSpecialFile(path);
+  // A device, a pipe or a link is written to; a file with its name would
+  // replace it. /dev/stdout is a link.
+  const std::string path = IsLink(given) ? BehindLinks(given) : given;
+  const bool atomic =
+      mode == WriteMode::kAtomic && !path.empty() && !IsSpecialFile(given);
   const std::string target =
       atomic ? StrCat(path, ".tmp", absl::Hex(RandomSeed64(), absl::kZeroPad16))
-             : path;
+             : given;
   auto write = [&]() -> Status {
     HR_ASSIGN_OR_RETURN(std::unique_ptr<WritableFile> file,
                         NewWritableFile(target));

@@ -234,6 +234,23 @@ TEST_F(EnvTest, APipeIsWrittenToAndNotReplaced) {
   EXPECT_TRUE(S_ISFIFO(st.st_mode));
 }
 
+TEST_F(EnvTest, ALinkStaysOneAndItsFileIsWritten) {
+  const std::string link = Path("link"), file = Path("file");
+  ASSERT_EQ(symlink("file", link.c_str()), 0);  // to what is not there yet
+  for (const char* text : {"first", "second"}) {
+    ASSERT_EQ(env_->WriteFile(link, text, WriteMode::kAtomic), OkStatus());
+    std::string got;
+    ASSERT_EQ(env_->ReadFile(file, &got), OkStatus());
+    EXPECT_EQ(got, text);
+    struct stat st;
+    ASSERT_EQ(lstat(link.c_str(), &st), 0);
+    EXPECT_TRUE(S_ISLNK(st.st_mode));
+  }
+  std::vector<std::string> names;
+  ASSERT_EQ(env_->GetChildren(dir_, &names), OkStatus());
+  EXPECT_EQ(names.size(), 2u);
+}
+
 TEST_F(EnvTest, Directories) {
   ASSERT_TRUE(env_->CreateDirRecursively(Path("a/b//c/")).ok());
   EXPECT_TRUE(env_->CreateDirRecursively(Path("a/b/c")).ok());

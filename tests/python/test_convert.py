@@ -154,6 +154,23 @@ def test_an_output_that_cannot_be_written(trained):
     assert run.returncode == 1 and "none/frozen.pb" in run.stderr
 
 
+def test_a_link_stays_one(tmp_path):
+    with tf.Graph().as_default() as graph:
+        tf.constant(1., name="y")
+    (tmp_path / "model.pb").write_bytes(graph.as_graph_def()
+                                        .SerializeToString())
+    # As /dev/stdout is, where it leads to a file.
+    os.symlink("file.pb", tmp_path / "link.pb")
+    (tmp_path / "file.pb").touch()
+    run = headrace("convert", tmp_path / "model.pb", "--output", "y", "--out",
+                   tmp_path / "link.pb")
+    assert run.returncode == 0, run.stderr
+    tf.train.write_graph(graph, str(tmp_path), "link.pb", as_text=False)
+    assert os.path.islink(tmp_path / "link.pb")
+    data = (tmp_path / "file.pb").read_bytes()
+    assert [n.name for n in tf.GraphDef.FromString(data).node] == ["y"]
+
+
 def test_a_model_comes_and_goes_by_pipes(tmp_path):
     with tf.Graph().as_default() as graph:
         x = tf.placeholder(tf.float32, [2], name="x")

@@ -189,7 +189,8 @@ def write_graph(graph_or_graph_def, logdir, name, as_text=True):
     path = os.path.join(logdir, name)
     data = str(graph_def).encode() if as_text else (
         graph_def.SerializeToString())
-    with open(path + ".tmp", "wb") as f:
+    file = os.path.realpath(path)  # a link stays one
+    with open(file + ".tmp", "wb") as f:
         f.write(data)
-    os.replace(path + ".tmp", path)
+    os.replace(file + ".tmp", file)
     return path

@@ -73,6 +73,7 @@ def save_model(model, filepath, overwrite=True, include_optimizer=True,
     path = os.fspath(filepath)
     if not overwrite and os.path.exists(path):
         raise ValueError("%s exists already, and overwrite is False" % path)
+    path = os.path.realpath(path)  # a link stays one
     part = "%s.part%d" % (path, os.getpid())
     try:
         with h5py.File(part, "w") as file:

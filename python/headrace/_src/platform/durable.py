@@ -41,7 +41,7 @@ def _delete_temporaries_of_the_dead(path):
 def write_atomically(path, data):
     """Writes `data`, bytes, to `path`: beside it first, synced, then renamed.
     A reader sees the old contents or the new ones."""
-    path = os.fspath(path)
+    path = os.path.realpath(path)  # a link stays one
     temporary = "%s.tmp%d-%s" % (path, os.getpid(), _process_space())
     try:
         with open(temporary, "wb") as f:
