@@ -1546,6 +1546,10 @@ SAME = {
     "contrib.slim.nets.resnet_v1": "contrib.slim.python.slim.nets.resnet_v1",
     "contrib.slim.nets.resnet_v2": "contrib.slim.python.slim.nets.resnet_v2",
     "contrib.slim.nets.vgg": "contrib.slim.python.slim.nets.vgg",
+    "contrib.learn.python.learn.datasets": "contrib.learn.datasets",
+    "contrib.learn.python.learn.datasets.base": "contrib.learn.datasets.base",
+    "contrib.learn.python.learn.datasets.mnist":
+        "contrib.learn.datasets.mnist",
     "contrib.learn.python.learn.monitors": "contrib.learn.monitors",
     "contrib.learn.python.learn.preprocessing": "contrib.learn.preprocessing",
     "contrib.learn.python.learn.preprocessing.categorical_vocabulary":
