@@ -1546,6 +1546,12 @@ SAME = {
     "contrib.slim.nets.resnet_v1": "contrib.slim.python.slim.nets.resnet_v1",
     "contrib.slim.nets.resnet_v2": "contrib.slim.python.slim.nets.resnet_v2",
     "contrib.slim.nets.vgg": "contrib.slim.python.slim.nets.vgg",
+    "contrib.distribute.python.collective_all_reduce_strategy":
+        "contrib.distribute",
+    "contrib.distribute.python.mirrored_strategy": "contrib.distribute",
+    "contrib.distribute.python.one_device_strategy": "contrib.distribute",
+    "contrib.distribute.python.parameter_server_strategy":
+        "contrib.distribute",
     "contrib.learn.python.learn.datasets": "contrib.learn.datasets",
     "contrib.learn.python.learn.datasets.base": "contrib.learn.datasets.base",
     "contrib.learn.python.learn.datasets.mnist":
