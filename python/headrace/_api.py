@@ -307,6 +307,11 @@ NAMES = {
             set_intra_op_parallelism_threads""",
     },
     "contrib": {},
+    "contrib.autograph": {
+        "autograph.api": """
+            Feature convert do_not_convert set_loop_options""",
+        "compat.second_forms": "to_code=to_code_v2 to_graph=to_graph_v2",
+    },
     "contrib.cluster_resolver": {
         "training.cluster_resolver": """
             ClusterResolver SimpleClusterResolver TFConfigClusterResolver
@@ -493,6 +498,17 @@ NAMES = {
     },
     "contrib.learn": {
         "training.mode_keys": "ModeKeys=LearnModeKeys",
+    },
+    "contrib.learn.datasets": {},
+    "contrib.learn.datasets.base": {
+        "contrib.csv_data": """
+            Dataset Datasets load_csv_with_header load_csv_without_header""",
+        "tutorials.input_data": "maybe_download",
+    },
+    "contrib.learn.datasets.mnist": {
+        "tutorials.input_data": """
+            DataSet dense_to_one_hot extract_images extract_labels
+            read_data_sets""",
     },
     "contrib.learn.monitors": {
         "contrib.monitors": """
@@ -726,6 +742,11 @@ NAMES = {
     },
     "contrib.staging": {
         "flow.staging_areas": "StagingArea",
+    },
+    "contrib.stateless": {
+        "ops.random_ops": """
+            stateless_multinomial stateless_random_normal
+            stateless_random_uniform stateless_truncated_normal""",
     },
     "contrib.summary": {
         "summary.writers": """

@@ -139,6 +139,9 @@ NAMES = {
         recurrent reduce_slice_ops remote_fused_graph resampler rnn rpc saved_model seq2seq signal
         slim solvers sparsemax specs staging stat_summarizer stateless summary tensor_forest
         tensorboard testing tfprof timeseries tpu training util""",
+    "contrib.autograph": """
+        AutoGraphError ConversionOptions Feature StackTraceMapper convert converted_call
+        do_not_convert operators set_element_type set_loop_options stack to_code to_graph utils""",
     "contrib.cluster_resolver": """
         ClusterResolver GCEClusterResolver KubernetesClusterResolver SimpleClusterResolver
         SlurmClusterResolver TFConfigClusterResolver TPUClusterResolver UnionClusterResolver""",
@@ -298,8 +301,12 @@ NAMES = {
         read_batch_examples read_batch_features read_batch_record_features
         read_keyed_batch_examples read_keyed_batch_examples_shared_queue read_keyed_batch_features
         read_keyed_batch_features_shared_queue regression_head run_feeds run_n train""",
-    "contrib.learn.datasets": "base load_dataset",
-    "contrib.learn.datasets.base": "load_csv_with_header load_csv_without_header",
+    "contrib.learn.datasets": "base load_dataset mnist",
+    "contrib.learn.datasets.base": """
+        Dataset Datasets load_boston load_csv_with_header load_csv_without_header load_iris
+        maybe_download shrink_csv""",
+    "contrib.learn.datasets.mnist": """
+        DataSet dense_to_one_hot extract_images extract_labels fake load_mnist read_data_sets""",
     "contrib.learn.monitors": """
         BaseMonitor CaptureVariable CheckpointSaver EveryN ExportMonitor GraphDump
         LoggingTrainable NanLoss PrintTensor RunHookAdapterForMonitors StepCounter StopAtStep
@@ -476,6 +483,9 @@ NAMES = {
         two_element_tuple""",
     "contrib.sparsemax": "sparsemax sparsemax_loss",
     "contrib.staging": "StagingArea",
+    "contrib.stateless": """
+        stateless_multinomial stateless_random_normal stateless_random_uniform
+        stateless_truncated_normal""",
     "contrib.summary": """
         SummaryWriter all_summary_ops always_record_summaries audio create_db_writer
         create_file_writer create_summary_file_writer eval_dir flush generic graph histogram image

@@ -559,3 +559,19 @@ def test_set_verbosity(capsys):
 def test_trace_prints_at_once(capsys):
     tf.autograph.trace("a", 1)
     assert capsys.readouterr().out == "a 1\n"
+
+
+def test_functions_that_contrib_converts():
+    def size(x):
+        if x > 0:
+            return x * 2
+        return -x
+
+    contrib = tf.contrib.autograph
+    with tf.Session() as session:
+        for converted in contrib.convert()(size), contrib.to_graph(size):
+            assert session.run([converted(tf.constant(2.)),
+                                converted(tf.constant(-3.))]) == [4., 3.]
+    assert "size" in contrib.to_code(size)
+    with pytest.raises(TypeError, match="bool"):
+        contrib.do_not_convert(size)(tf.constant(2.))

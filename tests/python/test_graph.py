@@ -155,6 +155,22 @@ def test_device_blocks_do_not_hold_for_what_is_colocated():
         assert v.initial_value.device == "/cpu:1"
 
 
+@pytest.mark.parametrize("spelling", [
+    "//cpu:0", "/cpu:0/", "/device:cpu:0", "/device:Cpu:0", "//device:CPU:0/"])
+def test_spellings_of_a_device_are_one_device(spelling):
+    with tf.device("/job:localhost"):
+        with tf.device(spelling):
+            a = tf.constant(1., name="a")
+        with tf.device(lambda op: spelling):
+            b = tf.constant(2., name="b")
+    with tf.device(spelling):
+        c = tf.constant(3., name="c")
+    assert a.device == b.device == "/job:localhost/device:CPU:0"
+    assert c.device == "/device:CPU:0"
+    with tf.Session() as session:
+        assert session.run([a, b, c]) == [1., 2., 3.]
+
+
 def test_names_that_scopes_refuse():
     with pytest.raises(ValueError, match="At least one of name"):
         with tf.name_scope(None, None, [1]):

@@ -233,8 +233,11 @@ def test_files_without_all(h5py, tmp_path, caplog):
     model.save_weights(path)
     with pytest.raises(ValueError, match="No model found in config file"):
         K.models.load_model(path)
-    with pytest.raises(OSError, match="SavedModel file does not exist"):
-        K.models.load_model(str(tmp_path))
+    (tmp_path / "text.h5").write_text("text")
+    for name in str(tmp_path), str(tmp_path / "none.h5"), str(
+            tmp_path / "text.h5"):
+        with pytest.raises(OSError, match="SavedModel file does not exist"):
+            K.models.load_model(name)
     K.backend.clear_session()
     with pytest.raises(ValueError, match="has no weights yet"):
         K.Sequential([L.Dense(1)]).save(path)

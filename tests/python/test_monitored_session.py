@@ -295,7 +295,13 @@ def test_profiles(tmp_path):
             train.StopAtStepHook(5)]) as session:
         run_until_stop(session, add)
     files = sorted(tmp_path.glob("timeline-*.json"))
-    assert files
+    assert [file.name for file in files] == ["timeline-2.json",
+                                             "timeline-4.json"]
+    tf.summary.FileWriterCache.clear()
+    written, = tmp_path.glob("events*")
+    tags = [event.tagged_run_metadata.tag
+            for event in train.summary_iterator(str(written))]
+    assert [tag for tag in tags if tag] == ["step_2", "step_4"]
     events = json.loads(files[0].read_text())["traceEvents"]
     assert "AssignAdd" in {e["name"] for e in events}
 

@@ -325,7 +325,7 @@ def test_what_is_not_supported_yet(name):
 
 
 @pytest.mark.parametrize("name, instead", [
-    ("contrib.learn.datasets", "numpy.loadtxt"),
+    ("contrib.learn.datasets.load_dataset", "numpy.loadtxt"),
     ("contrib.tpu.shard", "TPUs are left out"), 
     ("keras.applications.NASNetLarge", "the other networks"),
     ("keras.experimental.LinearModel", "tf.train and tf.layers"),

@@ -80,3 +80,21 @@ def test_a_shape_that_does_not_end_as_the_parameters_do_fails_in_the_run(build):
         assert y.shape == (3, 5)
         with pytest.raises(tf.errors.InvalidArgumentError, match="must end with"):
             s.run(y)
+
+
+def test_stateless_numbers_by_their_names_in_contrib():
+    stateless = tf.contrib.stateless
+    pairs = [
+        (stateless.stateless_random_uniform, tf.random.stateless_uniform),
+        (stateless.stateless_random_normal, tf.random.stateless_normal),
+        (stateless.stateless_truncated_normal,
+         tf.random.stateless_truncated_normal)]
+    with tf.Session() as session:
+        for old, new in pairs:
+            a, b = session.run([old([3], seed=[1, 2]), new([3], seed=[1, 2])])
+            assert a.tolist() == b.tolist()
+        uniform = stateless.stateless_random_uniform([2], seed=[1, 2])
+        # TensorFlow 1.15's numbers.
+        np.testing.assert_allclose(session.run(uniform),
+                                   [0.8440604, 0.19204533], rtol=1e-6)
+    assert stateless.stateless_multinomial is tf.random.stateless_multinomial

@@ -135,3 +135,18 @@ def test_modes():
         modes["serve"]
     with pytest.raises(ValueError, match="Multiple"):
         parts.ModeKeyMap(predict=1, infer=2)
+
+
+def test_folders_whose_names_are_bytes(folder, tmp_path):
+    name = folder.encode()
+    assert tf.saved_model.maybe_saved_model_directory(name)
+    with tf.Session(graph=tf.Graph()) as session:
+        tf.saved_model.load(session, ["tag"], name)
+        assert session.run(["x:0", "y:0"]) == [5, 7]
+    run = tf.contrib.predictor.from_saved_model(
+        name, input_names={"x": "x:0"}, output_names={"y": "y:0"}, tags="tag")
+    assert run({"x": 1}) == {"y": 7}
+    nowhere = str(tmp_path / "none").encode()
+    assert not tf.saved_model.contains_saved_model(nowhere)
+    with pytest.raises(OSError, match="SavedModel file does not exist at: .*none"):
+        tf.saved_model.load(tf.Session(), ["tag"], nowhere)

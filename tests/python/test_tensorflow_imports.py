@@ -171,6 +171,11 @@ from tensorflow.python.ops import control_flow_util as c; assert not c.GraphOrPa
 from tensorflow.python.eager import backprop; backprop.GradientTape
 from tensorflow.python import tf2; assert not tf2.enabled()
 from tensorflow.contrib.learn.python.learn.preprocessing.text import VocabularyProcessor
+from tensorflow.contrib.distribute.python.mirrored_strategy import MirroredStrategy
+from tensorflow.contrib.distribute.python import collective_all_reduce_strategy, one_device_strategy, parameter_server_strategy
+from tensorflow.contrib.learn.python.learn.datasets import base, mnist
+from tensorflow.contrib.autograph import do_not_convert
+import tensorflow.contrib.stateless
 from tensorflow.python.ops.rnn import rnn_cell_impl; rnn_cell_impl.LSTMCell
 from tensorflow.python.ops.rnn_cell_impl import nest, nn_ops, array_ops; array_ops.concat
 from tensorflow.contrib.layers.python.layers.layers import math_ops, ops; ops.Tensor, math_ops.add

@@ -95,6 +95,16 @@ def to_code(entity, recursive=True, arg_values=None, arg_types=None,
     return ast.unparse(ast.fix_missing_locations(tree)) + "\n"
 
 
+def convert(recursive=False, optional_features=None, user_requested=True):
+    """A decorator of tf.contrib.autograph: the function is converted when it is
+    called. Functions that it calls are converted as well, also without
+    `recursive`; user_requested changes nothing. A function whose source cannot
+    be had runs as it is."""
+    del recursive, user_requested
+    names = feature_names(optional_features)
+    return lambda function: _conversion.convert(function, names)
+
+
 def do_not_convert(func=None):
     """A decorator: the function runs as it is, and so do those that it
     passes to Dataset.map and its like."""

@@ -1543,6 +1543,16 @@ SAME = {
     "contrib.slim.nets.resnet_v1": "contrib.slim.python.slim.nets.resnet_v1",
     "contrib.slim.nets.resnet_v2": "contrib.slim.python.slim.nets.resnet_v2",
     "contrib.slim.nets.vgg": "contrib.slim.python.slim.nets.vgg",
+    "contrib.distribute.python.collective_all_reduce_strategy":
+        "contrib.distribute",
+    "contrib.distribute.python.mirrored_strategy": "contrib.distribute",
+    "contrib.distribute.python.one_device_strategy": "contrib.distribute",
+    "contrib.distribute.python.parameter_server_strategy":
+        "contrib.distribute",
+    "contrib.learn.python.learn.datasets": "contrib.learn.datasets",
+    "contrib.learn.python.learn.datasets.base": "contrib.learn.datasets.base",
+    "contrib.learn.python.learn.datasets.mnist":
+        "contrib.learn.datasets.mnist",
     "contrib.learn.python.learn.monitors": "contrib.learn.monitors",
     "contrib.learn.python.learn.preprocessing": "contrib.learn.preprocessing",
     "contrib.learn.python.learn.preprocessing.categorical_vocabulary":

@@ -587,9 +587,13 @@ class Graph(_headrace.GraphCore):
 def _device_string(device):
     if hasattr(device, "to_string"):
         return device.to_string()
-    # "/cpu" is any CPU.
-    return re.sub(r"(^|/)([cC][pP][uU]|[gG][pP][uU])(?=/|$)", r"\1\2:*",
-                  str(device))
+    # "/cpu" is any CPU. Slashes without a part between them say nothing, and
+    # these two types have upper case.
+    name = re.sub(r"(^|/)(cpu|gpu)(?=/|$)", r"\1\2:*", str(device),
+                  flags=re.IGNORECASE)
+    name = re.sub(r"/+", "/", name).rstrip("/")
+    return re.sub(r"/device:(cpu|gpu)(?=:|/|$)", lambda part: part[0][:8]
+                  + part[1].upper(), name, flags=re.IGNORECASE)
 
 
 _PARTS_OF_DEVICES = frozenset(["job", "replica", "task", "device", "cpu", "gpu"])

@@ -12,6 +12,7 @@ from headrace._src.keras import optimizers as _optimizers
 from headrace._src.keras import saved_models as _saved_models
 from headrace._src.layers import named
 from headrace._src.platform import tf_logging as logging
+from headrace._src.saved_model.loader import parse_saved_model
 
 
 def save_model(model, filepath, overwrite=True, include_optimizer=True,
@@ -103,18 +104,21 @@ def load_model(filepath, custom_objects=None, compile=True):
 
     Raises:
       ImportError: h5py is not installed, for a file.
-      OSError: there is no such file, or it is none of HDF5.
+      OSError: there is no such file or folder, or it is neither a file of HDF5
+        nor a SavedModel.
       NotImplementedError: a SavedModel of a model that has no config.
       ValueError: no model in it, or an unknown layer, loss or metric."""
     if not hasattr(filepath, "filename") and os.path.isdir(filepath):
-        model, config = _saved_models.read(os.fspath(filepath), custom_objects)
+        model, config = _saved_models.read(os.fsdecode(filepath), custom_objects)
         if compile and config is not None:
             _compile(model, config, custom_objects)
         return model
     h5py = _hdf5.h5py("load_model")
     if isinstance(filepath, h5py.File):
         return _read(filepath, filepath.filename, custom_objects, compile)
-    path = os.fspath(filepath)
+    path = os.fsdecode(filepath)
+    if not h5py.is_hdf5(path):
+        parse_saved_model(path)  # There is none; the error says so.
     with h5py.File(path, "r") as file:
         return _read(file, path, custom_objects, compile)
 

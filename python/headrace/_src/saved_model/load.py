@@ -155,7 +155,7 @@ def load(export_dir, tags=None):
       ValueError: other tags, or a part that is not known.
       NotImplementedError: a SavedModel of a session, for which
         tf.saved_model.load(session, tags, export_dir) is."""
-    export_dir = os.fspath(export_dir)
+    export_dir = os.fsdecode(export_dir)
     model = parse_saved_model(export_dir)
     tags = [tags] if isinstance(tags, str) else tags
     if len(model.meta_graphs) != 1 or not model.meta_graphs[0].HasField(

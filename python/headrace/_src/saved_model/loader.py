@@ -13,6 +13,7 @@ from headrace._src.variables.records import under_scope
 
 def maybe_saved_model_directory(export_dir):
     """True if the folder has the file of a SavedModel."""
+    export_dir = os.fsdecode(export_dir)
     return any(os.path.exists(os.path.join(export_dir, name)) for name in (
         constants.SAVED_MODEL_FILENAME_PB,
         constants.SAVED_MODEL_FILENAME_PBTXT))
@@ -26,6 +27,7 @@ def contains_saved_model(export_dir):
 def parse_saved_model(export_dir):
     """The SavedModel message of a folder. OSError if there is none, or its file
     is damaged."""
+    export_dir = os.fsdecode(export_dir)
     for name, is_text in ((constants.SAVED_MODEL_FILENAME_PB, False),
                           (constants.SAVED_MODEL_FILENAME_PBTXT, True)):
         path = os.path.join(export_dir, name)
@@ -94,7 +96,7 @@ def load(sess, tags, export_dir, import_scope=None, **saver_kwargs):
     `saver_kwargs`: input_map, as import_meta_graph has it. OSError if there is
     no SavedModel, RuntimeError if it has no graph with these tags, ValueError
     if its parts do not fit together."""
-    export_dir = os.fspath(export_dir)
+    export_dir = os.fsdecode(export_dir)
     tags = [tags] if isinstance(tags, str) else list(tags)
     meta_graph_def = _choose(parse_saved_model(export_dir), tags, export_dir)
     with sess.graph.as_default(), naming(

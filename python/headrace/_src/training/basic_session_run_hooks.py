@@ -477,8 +477,9 @@ class FeedFnHook(SessionRunHook):
 
 class ProfilerHook(SessionRunHook):
     """Writes the times of the nodes of a run to `timeline-STEP.json`, every so
-    many steps or seconds, for chrome://tracing. `show_dataflow` and
-    `show_memory` change nothing: only times are written."""
+    many steps or seconds, for chrome://tracing, and its RunMetadata to an event
+    file. `show_dataflow` and `show_memory` change nothing: only times are
+    written to the former."""
 
     def __init__(self, save_steps=None, save_secs=None, output_dir="",
                  show_dataflow=True, show_memory=False):
@@ -489,6 +490,7 @@ class ProfilerHook(SessionRunHook):
     def begin(self):
         self._next_step = None
         self._global_step_tensor = _need_step("ProfilerHook")
+        self._summary_writer = headrace.summary.FileWriterCache.get(self._dir)
 
     def before_run(self, run_context):
         self._request_summary = self._next_step is not None and (
@@ -501,12 +503,15 @@ class ProfilerHook(SessionRunHook):
     def after_run(self, run_context, run_values):
         step = run_values.results + 1
         if self._next_step is None:
-            # The first run compiles: it is no measure.
-            self._timer.update_last_triggered_step(step)
+            # The first run compiles: it is no measure. Steps are counted from
+            # before it.
+            self._timer.update_last_triggered_step(run_values.results)
         if self._request_summary:
             step = run_context.session.run(self._global_step_tensor)
             self._timer.update_last_triggered_step(step)
             self._write(step, run_values.run_metadata.step_stats)
+            self._summary_writer.add_run_metadata(
+                run_values.run_metadata, "step_%d" % step)
         self._next_step = step + 1
 
     def _write(self, step, stats):
