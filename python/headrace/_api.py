@@ -577,6 +577,8 @@ NAMES = {
         "contrib.further_cells": """
             Conv1DLSTMCell Conv2DLSTMCell Conv3DLSTMCell ConvLSTMCell
             HighwayWrapper UGRNNCell""",
+        "contrib.grid_cells": """
+            BidirectionalGridLSTMCell GridLSTMCell TimeFreqLSTMCell""",
         "contrib.independent_cells": """
             IndRNNCell IndyGRUCell IndyLSTMCell SRUCell""",
         "contrib.lstm_variants": """
