@@ -731,6 +731,9 @@ NAMES = {
     "contrib.tpu": {},
     "contrib.training": {
         "contrib.hparams": "HParams",
+        "training.sampling": """
+            rejection_sample resample_at_rate stratified_sample
+            weighted_resample""",
         "slim.evaluation": """
             StopAfterNEvalsHook SummaryAtEndHook evaluate_once
             evaluate_repeatedly get_or_create_eval_step""",
