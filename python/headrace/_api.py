@@ -458,6 +458,7 @@ NAMES = {
             pack_sequence_as""",
     },
     "contrib.image": {
+        "image.matching": "bipartite_match",
         "image.warps": """
             angles_to_projective_transforms compose_transforms dense_image_warp
             flat_transforms_to_matrices interpolate_spline

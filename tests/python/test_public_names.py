@@ -63,6 +63,7 @@ INTERNAL = {
         shape_of static_or_dynamic to_common_batch""",
     "contrib.cells": "normalized",
     "contrib.lstm_variants": "of_parts",
+    "image.matching": "BipartiteMatch",
     "contrib.layers": "collections_of finish pair",
     "contrib.projections": "CellAround",
     "contrib.variables": "model_getter",
