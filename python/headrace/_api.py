@@ -464,6 +464,7 @@ NAMES = {
             pack_sequence_as""",
     },
     "contrib.image": {
+        "image.matching": "bipartite_match",
         "image.warps": """
             angles_to_projective_transforms compose_transforms dense_image_warp
             flat_transforms_to_matrices interpolate_spline
@@ -594,6 +595,8 @@ NAMES = {
         "contrib.further_cells": """
             Conv1DLSTMCell Conv2DLSTMCell Conv3DLSTMCell ConvLSTMCell
             HighwayWrapper UGRNNCell""",
+        "contrib.grid_cells": """
+            BidirectionalGridLSTMCell GridLSTMCell TimeFreqLSTMCell""",
         "contrib.independent_cells": """
             IndRNNCell IndyGRUCell IndyLSTMCell SRUCell""",
         "contrib.lstm_variants": """
@@ -759,6 +762,9 @@ NAMES = {
     "contrib.tpu": {},
     "contrib.training": {
         "contrib.hparams": "HParams",
+        "training.sampling": """
+            rejection_sample resample_at_rate stratified_sample
+            weighted_resample""",
         "slim.evaluation": """
             StopAfterNEvalsHook SummaryAtEndHook evaluate_once
             evaluate_repeatedly get_or_create_eval_step""",

@@ -73,8 +73,6 @@ NEAREST = {
     "tf.contrib.nccl": "tf.add_n, which adds up what towers give",
     "tf.contrib.opt": "tf.train.Optimizer to derive from",
     "tf.contrib.rnn.CompiledWrapper": "the cell itself: nothing is compiled",
-    "tf.contrib.rnn.GridLSTMCell": "tf.contrib.rnn.LSTMCell",
-    "tf.contrib.rnn.TimeFreqLSTMCell": "tf.contrib.rnn.LSTMCell",
     "tf.contrib.tensorboard": "tf.summary writes what TensorBoard shows",
     "tf.contrib.tensorrt": "a frozen graph as it is: graphs are optimised without being asked",
     "tf.contrib.text": "tf.nn.log_uniform_candidate_sampler, and NumPy for skip-grams",

@@ -149,3 +149,61 @@ def test_a_gradient_of_another_fill_mode_is_refused():
         interpolation="NEAREST", fill_mode="WRAP")
     with pytest.raises(Exception, match="fill_mode CONSTANT, got WRAP"):
         tf.gradients(y, x)
+
+
+_SPREAD = np.random.RandomState(0).rand(5, 4)
+_EQUAL = np.random.RandomState(1).randint(0, 3, (4, 6))
+_BAD = [[np.nan, 1], [2, np.nan]], [[np.inf, np.inf], [np.inf, 0]]
+
+
+# What TensorFlow 1.15.5 gives; it decides between equal distances by its heap.
+@pytest.mark.parametrize("distances, valid, top_k, rows, columns", [
+    ([[.5, .8, .1], [.3, .2, .15]], -1, -1, [2, 1],
+     [-1, 1, 0]),
+    ([[.5, .8, .1], [.3, .2, .15]], [1], -1, [2, -1],
+     [-1, -1, 0]),
+    ([[.5, .8, .1], [.3, .2, .15]], 2, 1, [2, -1],
+     [-1, -1, 0]),
+    ([[.5, .8, .1], [.3, .2, .15]], 2, 0, [2, 1],
+     [-1, 1, 0]),
+    ([[1, 1], [1, 1], [1, 1]], -1, -1, [0, -1, 1],
+     [0, 2]),
+    (_SPREAD, -1, 3, [-1, -1, 1, 2, 0],
+     [4, 2, 3, -1]),
+    (_EQUAL, -1, 99, [1, 0, 2, 3],
+     [1, 0, 2, 3, -1, -1]),
+    (_EQUAL, 3, 2, [1, 0, -1, -1],
+     [1, 0, -1, -1, -1, -1]),
+    (_BAD[0], -1, -1, [0, 1],
+     [0, 1]),
+    (_BAD[1], -1, -1, [0, 1],
+     [0, 1]),
+    (np.zeros((0, 3)), -1, -1, [],
+     [-1, -1, -1]),
+    ([[1, 2]], 0, -1, [-1],
+     [-1, -1]),
+    (np.zeros((7, 5)), -1, -1, [0, 1, 4, -1, -1, 2, 3],
+     [0, 1, 5, 6, 2]),
+    (_EQUAL.T, -1, -1, [1, 0, 2, 3, -1, -1],
+     [1, 0, 2, 3])])
+def test_bipartite_match(distances, valid, top_k, rows, columns):
+    pairs = image.bipartite_match(tf.constant(distances, tf.float32), valid,
+                                  top_k)
+    assert [v.get_shape().as_list() for v in pairs] == [
+        [len(rows)], [len(columns)]]
+    got = run(pairs)
+    assert got.row_to_col_match_indices.tolist() == rows
+    assert got.col_to_row_match_indices.tolist() == columns
+    assert got[0].dtype == got[1].dtype == np.int32
+
+
+@pytest.mark.parametrize("distances, valid, top_k, error, message", [
+    ([1.], 1, -1, ValueError, "rank 2 but is rank 1"),
+    ([[1.]], 1, [1], TypeError, "Expected int for argument 'top_k' not"),
+    ([[1.]], 2, -1, tf.errors.InvalidArgumentError,
+     "at least 2 rows in distance_mat, but only got 1"),
+    ([[1.]], [1, 1], -1, tf.errors.InvalidArgumentError,
+     "num_valid_rows has 2 elements, must have 1")])
+def test_bipartite_match_refuses(distances, valid, top_k, error, message):
+    with pytest.raises(error, match=message):
+        run(image.bipartite_match(distances, valid, top_k))

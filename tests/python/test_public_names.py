@@ -62,6 +62,8 @@ INTERNAL = {
     "math.linear_operator": """adjoint_of all_true common_batch product
         shape_of static_or_dynamic to_common_batch""",
     "contrib.cells": "normalized",
+    "contrib.lstm_variants": "of_parts",
+    "image.matching": "BipartiteMatch",
     "contrib.layers": "collections_of finish pair",
     "contrib.projections": "CellAround",
     "contrib.variables": "model_getter",
@@ -543,7 +545,7 @@ def test_what_modules_register_is_there_first():
 @pytest.mark.parametrize("space, name", [
     ("contrib", name) for name in (
         "all_reduce gan hooks kfac nccl tensorrt text").split()] + [
-    ("contrib.losses", "metric_learning"), ("contrib.rnn", "GridLSTMCell")])
+    ("contrib.losses", "metric_learning"), ("contrib.rnn", "CompiledWrapper")])
 def test_what_is_left_out_of_contrib(space, name):
     module = tf
     for part in space.split("."):

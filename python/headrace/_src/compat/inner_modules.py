@@ -67,6 +67,9 @@ _SUMMARY_CHECKS = {
 }
 
 NAMES = {
+    "tools.graph_transforms": {
+        "compat.graph_transforms": "TransformGraph",
+    },
     "python.ops.critical_section_ops": {
         "flow.critical_sections": """
             CRITICAL_SECTIONS CRITICAL_SECTION_EXECUTIONS""",

@@ -25,7 +25,7 @@ def _input_size(inputs):
     return size
 
 
-def _of_parts(name, shape, dtype, parts):
+def of_parts(name, shape, dtype, parts):
     """A matrix whose rows lie in `parts` variables, name_0, name_1..."""
     if not 1 <= parts <= shape[0]:
         raise ValueError("Too many shards: shape=%s, num_shards=%d"
@@ -81,7 +81,7 @@ class CoupledInputForgetGateLSTMCell(RNNCell):
         n, size, kind = self._num_units, _input_size(inputs), inputs.dtype
         c, h = state if self._is_tuple else _array.split(
             state, [n, self.output_size], 1)
-        weights = _of_parts("W", [size + self.output_size, 3 * n], kind,
+        weights = of_parts("W", [size + self.output_size, 3 * n], kind,
                             self._shards[0])
         bias = get_variable("B", [3 * n], kind, Zeros())
         gates = _math.matmul(_array.concat([inputs, h], 1), weights)
@@ -103,7 +103,7 @@ class CoupledInputForgetGateLSTMCell(RNNCell):
             output = output + output_peephole * c
         h = _math.sigmoid(output) * self._activation(c)
         if self._num_proj is not None:
-            h = _math.matmul(h, _of_parts("W_P", [n, self._num_proj], kind,
+            h = _math.matmul(h, of_parts("W_P", [n, self._num_proj], kind,
                                           self._shards[1]))
             if self._proj_clip is not None:
                 h = _clipping.clip_by_value(h, -self._proj_clip,
