@@ -74,14 +74,18 @@ INTERNAL = {
     "data.structures": "leaves_of specs_of",
     "feature_column.columns": """BucketizedColumn CategoricalColumn Column
         NewCategoricalColumn NewDenseColumn OldCategoricalColumn OldDenseColumn
-        CrossedColumn DenseColumn EmbeddingColumn HashedColumn IdWeightPair
-        IdentityColumn
-        IndicatorColumn NumericColumn SharedEmbeddingColumn VocabularyFileColumn
-        VocabularyListColumn WeightedColumn check_key check_normalizer
-        check_number_type numeric_shape""",
+        CrossedColumn DenseColumn EmbeddingColumn HashedCategoricalColumn IdWeightPair
+        IdentityCategoricalColumn
+        IndicatorColumn NumericColumn SharedEmbeddingColumn VocabularyFileCategoricalColumn
+        VocabularyListCategoricalColumn WeightedCategoricalColumn check_key check_normalizer
+        check_number_type numeric_shape Configured""",
+    "feature_column.configs": """config_of deserialize_feature_column
+        deserialize_feature_columns from_config name_with_class
+        serialize_feature_column serialize_feature_columns""",
     "feature_column.feature_layers": """InputLayer LinearModel
         LinearModelOfGraph StateManager is_feature_column_v2""",
-    "feature_column.inputs": """checked collections_of columns_side_by_side
+    "feature_column.inputs": """check_batches transform_features
+        transform_new_features checked collections_of columns_side_by_side
         weighted_sum width_of""",
     "feature_column.sequences": """SequenceCategoricalColumn SequenceInputLayer
         SequenceNumericColumn""",

@@ -31,15 +31,16 @@ _NEW_COLUMNS = {
         BucketizedColumn CategoricalColumn=NewCategoricalColumn
         CrossedColumn DenseColumn=NewDenseColumn
         EmbeddingColumn FeatureColumn=Column
-        HashedCategoricalColumn=HashedColumn
-        IdentityCategoricalColumn=IdentityColumn IndicatorColumn
+        HashedCategoricalColumn
+        IdentityCategoricalColumn IndicatorColumn
         NumericColumn SharedEmbeddingColumn
-        VocabularyFileCategoricalColumn=VocabularyFileColumn
-        VocabularyListCategoricalColumn=VocabularyListColumn
-        WeightedCategoricalColumn=WeightedColumn""",
+        VocabularyFileCategoricalColumn
+        VocabularyListCategoricalColumn
+        WeightedCategoricalColumn""",
     "feature_column.features": "FeatureTransformationCache=Features",
     "feature_column.inputs": """
-        make_parse_example_spec_v2=make_parse_example_spec""",
+        make_parse_example_spec_v2=make_parse_example_spec
+        _transform_features_v2=transform_new_features""",
 }
 
 _TPU_FUNCTION = {
@@ -375,16 +376,25 @@ NAMES = {
             _BucketizedColumn=BucketizedColumn
             _CategoricalColumn=OldCategoricalColumn _CrossedColumn=CrossedColumn
             _DenseColumn=OldDenseColumn _EmbeddingColumn=EmbeddingColumn
-            _FeatureColumn=Column _HashedCategoricalColumn=HashedColumn
-            _IdentityCategoricalColumn=IdentityColumn
+            _FeatureColumn=Column _HashedCategoricalColumn=HashedCategoricalColumn
+            _IdentityCategoricalColumn=IdentityCategoricalColumn
             _IndicatorColumn=IndicatorColumn _NumericColumn=NumericColumn
             _SharedEmbeddingColumn=SharedEmbeddingColumn
-            _VocabularyFileCategoricalColumn=VocabularyFileColumn
-            _VocabularyListCategoricalColumn=VocabularyListColumn
-            _WeightedCategoricalColumn=WeightedColumn""",
-        "feature_column.features": "_LazyBuilder=Features",
+            _VocabularyFileCategoricalColumn=VocabularyFileCategoricalColumn
+            _VocabularyListCategoricalColumn=VocabularyListCategoricalColumn
+            _WeightedCategoricalColumn=WeightedCategoricalColumn
+            _bucketized_column=bucketized_column
+            _categorical_column_with_hash_bucket=categorical_column_with_hash_bucket
+            _categorical_column_with_identity=categorical_column_with_identity
+            _categorical_column_with_vocabulary_file=categorical_column_with_vocabulary_file
+            _categorical_column_with_vocabulary_list=categorical_column_with_vocabulary_list
+            _crossed_column=crossed_column _embedding_column=embedding_column
+            _indicator_column=indicator_column _numeric_column=numeric_column
+            _weighted_categorical_column=weighted_categorical_column""",
+        "feature_column.features": "_LazyBuilder=OldFeatures",
         "feature_column.inputs": """
-            input_layer linear_model make_parse_example_spec""",
+            input_layer linear_model make_parse_example_spec
+            _transform_features=transform_features""",
     },
     "python.feature_column.feature_column_lib": {
         "feature_column.feature_layers": """
@@ -398,6 +408,12 @@ NAMES = {
         **_NEW_COLUMNS,
         "compat.second_forms": "shared_embedding_columns_v2",
         "feature_column.sequences": "SequenceCategoricalColumn",
+    },
+    "python.feature_column.serialization": {
+        "feature_column.configs": """
+            deserialize_feature_column deserialize_feature_columns
+            serialize_feature_column serialize_feature_columns
+            _column_name_with_class_name=name_with_class""",
     },
     "python.framework.combinations": {
         "compat.combinations": "NamedObject combine generate times",

@@ -67,7 +67,8 @@ class _ColumnLayer(Layer):
 
     def __init__(self, feature_columns, kinds, what, trainable, name, **kwargs):
         super().__init__(trainable=trainable, name=name, **kwargs)
-        self._feature_columns = _inputs.checked(feature_columns, kinds, what)
+        self._feature_columns = _inputs.checked(feature_columns, kinds, what,
+                                                "FeatureColumn")
         self._state_manager = StateManager(self, trainable)
 
     def _own(self, variable, trainable):
@@ -101,7 +102,7 @@ class DenseFeatures(_ColumnLayer):
     def __init__(self, feature_columns, trainable=True, name=None, **kwargs):
         super().__init__(
             feature_columns, DenseColumn,
-            "Items of feature_columns must be a dense column. You can wrap a "
+            "Items of feature_columns must be a DenseColumn. You can wrap a "
             "categorical column with an embedding_column or indicator_column",
             trainable, name, **kwargs)
 
@@ -117,6 +118,7 @@ class DenseFeatures(_ColumnLayer):
             if cols_to_output_tensors is not None:
                 cols_to_output_tensors[column] = output
             outputs.append(output)
+        _inputs.check_batches(outputs, self._feature_columns)
         return _array.concat(outputs, -1)
 
     def compute_output_shape(self, input_shape):
@@ -159,6 +161,7 @@ class _LinearLayer(_ColumnLayer):
                         column, made, state.get_variable(column, "weights"),
                         self._combiner,
                         lambda: column.get_dense_tensor(made, state)))
+            _inputs.check_batches(sums, self._feature_columns)
             total = _math.add_n(sums, name="weighted_sum_no_bias")
             return _raw.BiasAdd(value=total, bias=self.bias,
                                 name="weighted_sum")

@@ -34,7 +34,7 @@ def _lengths(sparse, elements=1):
 
 
 class SequenceCategoricalColumn(
-        _columns.CategoricalColumn, collections.namedtuple(
+        _columns.Configured, _columns.CategoricalColumn, collections.namedtuple(
             "SequenceCategoricalColumn", ["categorical_column"])):
     """Ids of a categorical column as [batch, time, n]."""
     __slots__ = ()
@@ -52,9 +52,10 @@ class SequenceCategoricalColumn(
             [shape[:2], [_math.reduce_prod(shape[2:])]], 0))
 
 
-class SequenceNumericColumn(_columns.Column, collections.namedtuple(
-        "SequenceNumericColumn",
-        ["key", "shape", "default_value", "dtype", "normalizer_fn"])):
+class SequenceNumericColumn(
+        _columns.Configured, _columns.Column, collections.namedtuple(
+            "SequenceNumericColumn",
+            ["key", "shape", "default_value", "dtype", "normalizer_fn"])):
     """See sequence_numeric_column."""
     __slots__ = ()
 
