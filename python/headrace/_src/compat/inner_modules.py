@@ -22,7 +22,14 @@ _NEST = {
         get_traverse_shallow_structure map_structure_up_to
         map_structure_with_paths map_structure_with_tuple_paths
         map_structure_with_tuple_paths_up_to yield_flat_paths
-        _is_namedtuple=is_namedtuple _sequence_like=sequence_like""",
+        _is_namedtuple=is_namedtuple _sequence_like=sequence_like
+        _same_namedtuples=same_namedtuples
+        _yield_sorted_items=yield_sorted_items
+        _IF_SHALLOW_IS_SEQ_INPUT_MUST_BE_SEQ=NO_SEQUENCE
+        _INPUT_TREE_SMALLER_THAN_SHALLOW_TREE=FEWER
+        _SHALLOW_TREE_HAS_INVALID_KEYS=OTHER_KEYS
+        _STRUCTURES_HAVE_MISMATCHING_LENGTHS=OTHER_LENGTH
+        _STRUCTURES_HAVE_MISMATCHING_TYPES=OTHER_TYPE""",
 }
 
 # feature_column_v2 and feature_column_lib.
@@ -213,7 +220,7 @@ NAMES = {
             register_session_run_conversion_functions""",
     },
     "python.client.timeline": {
-        "compat.clients": "Timeline",
+        "compat.clients": "AllocationMaximum StepStatsAnalysis Timeline",
     },
     "python.data.experimental.ops.counter": {
         "data.experimental": "CounterV2=Counter",
@@ -414,6 +421,10 @@ NAMES = {
             deserialize_feature_column deserialize_feature_columns
             serialize_feature_column serialize_feature_columns
             _column_name_with_class_name=name_with_class""",
+    },
+    "python.framework.subscribe": {
+        "compat.subscriptions": """
+            subscribe _is_subscribed_identity=is_subscribed_identity""",
     },
     "python.framework.combinations": {
         "compat.combinations": "NamedObject combine generate times",
@@ -1483,6 +1494,15 @@ NAMES = {
     "python.util.module_wrapper": {
         "compat.estimator_parts": "TFModuleWrapper",
     },
+    "python.util.deprecation_wrapper": {
+        "compat.estimator_parts": "DeprecationWrapper=TFModuleWrapper",
+    },
+    "python.util.is_in_graph_mode": {
+        "compat.python_tools": "IS_IN_GRAPH_MODE=is_in_graph_mode",
+    },
+    "python.util.memory": {
+        "compat.python_tools": "dismantle_ordered_dict",
+    },
     "python.util.nest": _NEST,
     "python.util.tf_contextlib": {
         "compat.python_tools": "contextmanager",
@@ -1508,7 +1528,8 @@ NAMES = {
     },
     "python.util.tf_should_use": {
         "compat.python_tools": """
-            must_use_result_or_fatal=should_use_result should_use_result""",
+            must_use_result_or_fatal=should_use_result should_use_result
+            _add_should_use_warning=add_should_use_warning""",
     },
     "python.util.tf_stack": {
         "compat.call_stacks": """
