@@ -1162,6 +1162,9 @@ NAMES = {
             contains_saved_model parse_saved_model
             _parse_saved_model=parse_saved_model""",
     },
+    "python.saved_model.nested_structure_coder": {
+        "compat.saved_models": "NotEncodableError StructureCoder",
+    },
     "python.saved_model.signature_def_utils": _OPS_OF_SIGNATURES,
     "python.saved_model.signature_def_utils_impl": _OPS_OF_SIGNATURES,
     "python.saved_model.model_utils": {
