@@ -397,3 +397,55 @@ def test_configs_keep_initializers_functions_and_what_columns_share(inner):
              "Unknown normalizer_fn: half")):
         with pytest.raises(ValueError, match=words):
             make()
+
+
+TIMES = tf.SparseTensorValue([[0, 0], [1, 0], [1, 1]], [2.0, 0.0, 1.0], [2, 2])
+PLACES = tf.SparseTensorValue(TIMES.indices, [2, 0, 1], TIMES.dense_shape)
+PLACE = sequence.sequence_categorical_column_with_identity("a", 3)
+
+
+@pytest.mark.parametrize("columns_of, values, lengths", [
+    (lambda table: [table, fc.indicator_column(PLACE)],
+     [[[1, 1, 0, 0, 1], [0] * 5], [[1, 1, 1, 0, 0], [1, 1, 0, 1, 0]]], [1, 2]),
+    (lambda table: [sequence.sequence_numeric_column("n"), table],
+     [[[1, 1, 2], [0] * 3], [[1, 1, 0], [1, 1, 1]]], [1, 2]),
+    (lambda table: [sequence.sequence_numeric_column("n", shape=(2,))],
+     [[[2, 0]], [[0, 1]]], [1, 1])])
+def test_a_layer_owns_the_tables_of_sequences(columns_of, values, lengths):
+    with tf.Graph().as_default(), tf.Session() as session:
+        layer = tf.keras.experimental.SequenceFeatures(columns_of(
+            fc.embedding_column(PLACE, 2, initializer=tf.ones_initializer())))
+        out, length = layer({"a": tf.SparseTensor.from_value(PLACES),
+                             "n": tf.SparseTensor.from_value(TIMES)})
+        session.run(tf.global_variables_initializer())
+        assert session.run(out).tolist() == values
+        assert session.run(length).tolist() == lengths
+        assert [v.name for v in layer.trainable_weights] in ([], [
+            "sequence_features/a_embedding/embedding_weights:0"])
+
+
+@pytest.mark.parametrize("column, words", [
+    (PLACE, "must be a SequenceDenseColumn"),
+    (fc.numeric_column("n"), "must be a SequenceDenseColumn"),
+    (fc.indicator_column(ID), r"In indicator_column: id_indicator\. "
+     "categorical_column must be of type SequenceCategoricalColumn"),
+    (fc.embedding_column(ID, 2), r"In embedding_column: id_embedding\. ")])
+def test_a_layer_of_sequences_refuses_other_columns(column, words):
+    with tf.Graph().as_default(), pytest.raises(ValueError, match=words):
+        tf.keras.experimental.SequenceFeatures([column])({"id": [[1]]})
+
+
+def test_context_goes_to_each_step(inner):
+    module = inner("tensorflow.python.feature_column.sequence_feature_column")
+    with tf.Graph().as_default():
+        joined = module.concatenate_context_input(
+            tf.constant([[5.0], [6.0]]),
+            tf.reshape(tf.range(4.0), [2, 2, 1]))
+        assert joined.get_shape().as_list() == [2, 2, 2]
+        assert np.array_equal(run(joined), [
+            [[0, 5], [1, 5]], [[2, 6], [3, 6]]])
+        with pytest.raises(ValueError, match="context_input must have rank 2"):
+            module.concatenate_context_input(tf.ones([2]), tf.ones([2, 2, 1]))
+        with pytest.raises(TypeError, match="sequence_input must have dtype"):
+            module.concatenate_context_input(
+                tf.ones([2, 3]), tf.ones([2, 2, 1], tf.float64))

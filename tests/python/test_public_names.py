@@ -82,12 +82,14 @@ INTERNAL = {
     "feature_column.configs": """config_of deserialize_feature_column
         deserialize_feature_columns from_config name_with_class
         serialize_feature_column serialize_feature_columns""",
-    "feature_column.feature_layers": """InputLayer LinearModel
+    "feature_column.feature_layers": """ColumnLayer check_features InputLayer LinearModel
         LinearModelOfGraph StateManager is_feature_column_v2""",
     "feature_column.inputs": """check_batches transform_features
         transform_new_features checked collections_of columns_side_by_side
         weighted_sum width_of""",
-    "feature_column.sequences": """SequenceCategoricalColumn SequenceInputLayer
+    "feature_column.sequence_layers": "concatenate_context_input",
+    "feature_column.sequences": """check_sequence_columns flat_steps lengths_of
+        sequence_of side_by_side SequenceCategoricalColumn SequenceInputLayer
         SequenceNumericColumn""",
     "flow.lookup_ops": "StaticTable Table TableSaveable",
     "framework.dtypes": "bfloat16_numpy",

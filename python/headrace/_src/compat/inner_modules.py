@@ -1413,6 +1413,13 @@ NAMES = {
     },
     "python.feature_column.sequence_feature_column": {
         "feature_column.sequences": "SequenceNumericColumn",
+        "feature_column.sequence_layers": """
+            SequenceFeatures concatenate_context_input""",
+    },
+    "python.feature_column.utils": {
+        "feature_column.columns": "assert_key_is_string=check_key",
+        "feature_column.sequences":
+            "sequence_length_from_sparse_tensor=lengths_of",
     },
     "python.keras.engine.network": {
         "keras.models": "Network",

@@ -786,7 +786,11 @@ class _Embedding(_Dense):
 
     def get_dense_tensor(self, transformation_cache, state_manager):
         _refuse_sequence(self)
-        pair = transformation_cache[self]
+        return self.rows_of_state(transformation_cache, state_manager)
+
+    def rows_of_state(self, features, state_manager):
+        """As `rows`, of the table that state_manager has."""
+        pair = features[self]
         table = state_manager.get_variable(self, "embedding_weights")
         self._load(table)
         return self._lookup(pair, table)

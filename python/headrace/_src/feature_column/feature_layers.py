@@ -55,14 +55,14 @@ class StateManager:
         return self._resources[feature_column, resource_name]
 
 
-def _check_features(features):
+def check_features(features):
     if not isinstance(features, dict):
         raise ValueError("We expected a dictionary here. Instead we got: %s"
                          % (features,))
     return Features(features)
 
 
-class _ColumnLayer(Layer):
+class ColumnLayer(Layer):
     """A layer whose variables are those of its columns."""
 
     def __init__(self, feature_columns, kinds, what, trainable, name, **kwargs):
@@ -92,7 +92,7 @@ class _ColumnLayer(Layer):
             "columns" % type(self).__name__)
 
 
-class DenseFeatures(_ColumnLayer):
+class DenseFeatures(ColumnLayer):
     """The layer that maps a dict of features to float32 [batch, width]: what
     the dense columns make of them, as tf.feature_column.input_layer. The
     variables of embeddings are resource variables and the layer's.
@@ -107,7 +107,7 @@ class DenseFeatures(_ColumnLayer):
             trainable, name, **kwargs)
 
     def call(self, features, cols_to_output_tensors=None):
-        made = _check_features(features)
+        made = check_features(features)
         outputs = []
         for column in self._feature_columns:
             with name_scope(column.name):
@@ -126,7 +126,7 @@ class DenseFeatures(_ColumnLayer):
                                     for c in self._feature_columns))
 
 
-class _LinearLayer(_ColumnLayer):
+class _LinearLayer(ColumnLayer):
     def __init__(self, feature_columns, units, sparse_combiner, trainable,
                  name, **kwargs):
         super().__init__(
@@ -152,7 +152,7 @@ class _LinearLayer(_ColumnLayer):
             self._own(self.bias, self.trainable)
 
     def call(self, features):
-        made, state = _check_features(features), self._state_manager
+        made, state = check_features(features), self._state_manager
         with name_scope(self.name):
             sums = []
             for column in self._feature_columns:
