@@ -1693,6 +1693,7 @@ NAMES = {
         "training.loss_scale": """
             DynamicLossScale FixedLossScale LossScale
             MixedPrecisionLossScaleOptimizer""",
+        "training.python_state": "PythonState",
     },
     "train": {
         "framework.importer": "write_graph",
@@ -1754,9 +1755,6 @@ NAMES = {
         "training.supervisor": "Supervisor basic_train_loop",
         "training.sync_replicas_optimizer": "SyncReplicasOptimizer",
         "training.warm_start": "VocabInfo warm_start",
-    },
-    "train.experimental": {
-        "training.python_state": "PythonState",
     },
     "train.queue_runner": {
         "training.coordinator": """

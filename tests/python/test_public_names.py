@@ -1,5 +1,6 @@
 """The names of tf.*: each namespace has those of its table and no others, and
 the modules that define them are loaded when the first name is asked for."""
+import ast
 import importlib
 import importlib.util
 import pathlib
@@ -557,3 +558,13 @@ def test_what_is_left_out_of_contrib(space, name):
     with pytest.raises(AttributeError, match="tf.%s.%s is not supported yet; use "
                        "instead" % (space, name)):
         getattr(module, name)
+
+
+def test_each_namespace_has_one_entry():
+    # Of two entries in one dict, the first would be lost.
+    tables = [node.value for node in ast.parse(
+        pathlib.Path(_api.__file__).read_text()).body
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Dict)]
+    for table in tables:
+        keys = [ast.literal_eval(key) for key in table.keys if key is not None]
+        assert len(keys) == len(set(keys))
