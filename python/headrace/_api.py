@@ -1176,6 +1176,7 @@ NAMES = {
             get_word_index=get_reuters_word_index load_data=load_reuters""",
     },
     "keras.experimental": {
+        "feature_column.sequence_layers": "SequenceFeatures",
         "keras.enqueuers": "terminate_keras_multiprocessing_pools",
         "keras.saved_models": "export_saved_model load_from_saved_model",
         "keras.schedules": """

@@ -1,5 +1,8 @@
 """tf.feature_column: values that no program of tests/programs shows, and
 refusals. tests/programs/feature_columns.py compares values with TensorFlow."""
+import importlib
+import json
+
 import numpy as np
 import pytest
 
@@ -113,7 +116,7 @@ def test_sequences_of_unequal_length_are_an_error_of_the_run():
 
 def test_columns_are_equal_by_value_and_say_what_they_are():
     assert fc.numeric_column("age") == AGE and len({fc.numeric_column("age"), AGE}) == 1
-    assert repr(ID) == ("IdentityColumn(key='id', number_buckets=5, "
+    assert repr(ID) == ("IdentityCategoricalColumn(key='id', number_buckets=5, "
                         "default_value=None)")
 
 
@@ -165,7 +168,7 @@ SPARSE = tf.SparseTensorValue([[0, 0]], ["a"], [1, 1])
     (lambda: fc.shared_embedding_columns(
         [ID, fc.categorical_column_with_identity("b", 9)], 3),
      ValueError, "same number of buckets"),
-    (lambda: fc.make_parse_example_spec(["x"]), ValueError, "feature columns"),
+    (lambda: fc.make_parse_example_spec(["x"]), ValueError, "_FeatureColumn instances"),
     (lambda: fc.make_parse_example_spec([AGE, fc.numeric_column("age", [2])]),
      ValueError, "different parse_spec"),
     (lambda: fc.input_layer(FEATURES, WORD), ValueError, "embedding_column or indicator"),
@@ -177,10 +180,10 @@ SPARSE = tf.SparseTensorValue([[0, 0]], ["a"], [1, 1])
     (lambda: fc.input_layer({"age": 1.0}, AGE), ValueError, "rank 0"),
     (lambda: fc.input_layer({"age": SPARSE}, AGE), ValueError, "not supported"),
     (lambda: fc.input_layer({"id": SPARSE}, fc.indicator_column(ID)),
-     ValueError, "must be compatible"),
+     ValueError, "not integer"),
     (lambda: fc.input_layer(FEATURES, fc.indicator_column(STEPS)),
      ValueError, "sequence_input_layer"),
-    (lambda: fc.linear_model(FEATURES, ["age"]), ValueError, "categorical column"),
+    (lambda: fc.linear_model(FEATURES, ["age"]), ValueError, "must be a _FeatureColumn"),
     (lambda: fc.linear_model(
         {"id": np.array([1]), "w": np.array([1])},
         fc.weighted_categorical_column(ID, "w")), ValueError, "Bad dtype"),
@@ -282,3 +285,167 @@ def test_a_column_of_the_program_keeps_a_resource_for_a_layer():
 
     layer = tf.keras.layers.DenseFeatures([Scaled()])
     assert run(layer({"age": tf.constant([1.0, 2.0])})) == [[20], [30]]
+
+
+OLD = "tensorflow.python.feature_column.feature_column"
+NEW = "tensorflow.python.feature_column.feature_column_v2"
+
+
+@pytest.fixture(scope="module")
+def inner():
+    """A module of TensorFlow by its name."""
+    import headrace.compat
+    headrace.compat.install()
+    return importlib.import_module
+
+
+class Nothing(importlib.import_module(
+        "headrace._src.feature_column.columns").Column):
+    name = "nothing"
+
+    def _transform_feature(self, inputs):
+        return None
+
+
+@pytest.mark.parametrize("make, error, words", [
+    (lambda old, new: old._LazyBuilder({}).get(3), TypeError,
+     '"key" must be either a "str" or "_FeatureColumn"'),
+    (lambda old, new: new.FeatureTransformationCache({}).get(3, None),
+     TypeError, '"key" must be either a "str" or "FeatureColumn"'),
+    (lambda old, new: old._LazyBuilder({}).get(Nothing()), ValueError,
+     "Column nothing is not supported"),
+    (lambda old, new: new.DenseFeatures("x"), ValueError,
+     "must be a FeatureColumn"),
+    (lambda old, new: fc.input_layer(FEATURES, [ID]), ValueError,
+     "must be a _DenseColumn"),
+    (lambda old, new: fc.linear_model(FEATURES, [Nothing()]), ValueError,
+     "must be either a _DenseColumn or _CategoricalColumn"),
+    *((lambda old, new, f=f: f({"a": [[1.0]], "b": [[1.0], [2.0]]}, [
+        fc.numeric_column("a"), fc.numeric_column("b")]), ValueError,
+       r"Batch size \(first dimension\) of each feature must be same")
+      for f in (fc.input_layer, fc.linear_model)),
+    (lambda old, new: old._LazyBuilder({"id": SPARSE}).get(ID), ValueError,
+     "Invalid input, not integer"),
+    (lambda old, new: old._LazyBuilder({"word": [[1.5]]}).get(
+        fc.categorical_column_with_hash_bucket("word", 3)), ValueError,
+     "dtype must be string or integer"),
+    (lambda old, new: fc.weighted_categorical_column(ID, "w", tf.string),
+     ValueError, "is not convertible to float"),
+])
+def test_errors_of_columns_name_the_classes_of_their_generation(
+        inner, make, error, words):
+    with tf.Graph().as_default(), pytest.raises(error, match=words):
+        make(inner(OLD), inner(NEW))
+
+
+def test_inner_functions_transform_all_columns(inner):
+    with tf.Graph().as_default():
+        features = {"age": [[1.0], [2.0]]}
+        for made in (inner(OLD)._transform_features(features, [AGE]),
+                     inner(NEW)._transform_features_v2(features, [AGE], None)):
+            assert set(made) == {AGE}
+            assert run(made[AGE]) == [[1.0], [2.0]]
+    assert inner(OLD)._numeric_column("age") == AGE
+
+
+@pytest.mark.parametrize("column, parents", [
+    (fc.numeric_column("a", (2,), (1.0, 2.0)), ["a"]),
+    (fc.bucketized_column(AGE, [0, 1]), [AGE]),
+    (fc.categorical_column_with_hash_bucket("a", 5), ["a"]),
+    (fc.categorical_column_with_vocabulary_file("a", "/x", 3, 1), ["a"]),
+    (fc.categorical_column_with_vocabulary_list("a", ["x", "y"]), ["a"]),
+    (ID, ["id"]),
+    (fc.weighted_categorical_column(ID, "w"), [ID, "w"]),
+    (fc.crossed_column(["a", ID], 5), ["a", ID]),
+    (fc.indicator_column(ID), [ID]),
+    (sequence.sequence_numeric_column("a"), ["a"])])
+def test_columns_come_back_from_their_configs(inner, column, parents):
+    configs = inner("tensorflow.python.feature_column.serialization")
+    assert column.parents == parents
+    config = configs.serialize_feature_column(column)
+    assert config["class_name"] == type(column).__name__
+    assert type(column)._from_config(column._get_config()) == column
+    for plain in (config, json.loads(json.dumps(config))):
+        assert configs.deserialize_feature_column(plain) == column
+
+
+def test_configs_keep_initializers_functions_and_what_columns_share(inner):
+    configs = inner("tensorflow.python.feature_column.serialization")
+    table = fc.embedding_column(ID, 2, initializer=tf.zeros_initializer())
+    config = table._get_config()
+    assert config["initializer"] == {
+        "class_name": "Zeros", "config": {"dtype": "float32"}}
+    again = configs.deserialize_feature_columns(
+        configs.serialize_feature_columns([ID, table]))
+    assert again[0] == ID and again[1].categorical_column is again[0]
+
+    def half(x):
+        return x / 2
+
+    column = fc.numeric_column("a", normalizer_fn=half)
+    config = configs.serialize_feature_column(column)
+    assert config["config"]["normalizer_fn"] == "half"
+    assert configs.deserialize_feature_column(config, {"half": half}) == column
+    assert configs.deserialize_feature_column("a") == "a"
+    for make, words in (
+            (lambda: configs.serialize_feature_column(3),
+             "is not a FeatureColumn"),
+            (lambda: configs.deserialize_feature_column({}), "Improper config"),
+            (lambda: configs.deserialize_feature_column(
+                {"class_name": "X", "config": {}}), "Unknown feature_column_v2"),
+            (lambda: configs.deserialize_feature_column(config),
+             "Unknown normalizer_fn: half")):
+        with pytest.raises(ValueError, match=words):
+            make()
+
+
+TIMES = tf.SparseTensorValue([[0, 0], [1, 0], [1, 1]], [2.0, 0.0, 1.0], [2, 2])
+PLACES = tf.SparseTensorValue(TIMES.indices, [2, 0, 1], TIMES.dense_shape)
+PLACE = sequence.sequence_categorical_column_with_identity("a", 3)
+
+
+@pytest.mark.parametrize("columns_of, values, lengths", [
+    (lambda table: [table, fc.indicator_column(PLACE)],
+     [[[1, 1, 0, 0, 1], [0] * 5], [[1, 1, 1, 0, 0], [1, 1, 0, 1, 0]]], [1, 2]),
+    (lambda table: [sequence.sequence_numeric_column("n"), table],
+     [[[1, 1, 2], [0] * 3], [[1, 1, 0], [1, 1, 1]]], [1, 2]),
+    (lambda table: [sequence.sequence_numeric_column("n", shape=(2,))],
+     [[[2, 0]], [[0, 1]]], [1, 1])])
+def test_a_layer_owns_the_tables_of_sequences(columns_of, values, lengths):
+    with tf.Graph().as_default(), tf.Session() as session:
+        layer = tf.keras.experimental.SequenceFeatures(columns_of(
+            fc.embedding_column(PLACE, 2, initializer=tf.ones_initializer())))
+        out, length = layer({"a": tf.SparseTensor.from_value(PLACES),
+                             "n": tf.SparseTensor.from_value(TIMES)})
+        session.run(tf.global_variables_initializer())
+        assert session.run(out).tolist() == values
+        assert session.run(length).tolist() == lengths
+        assert [v.name for v in layer.trainable_weights] in ([], [
+            "sequence_features/a_embedding/embedding_weights:0"])
+
+
+@pytest.mark.parametrize("column, words", [
+    (PLACE, "must be a SequenceDenseColumn"),
+    (fc.numeric_column("n"), "must be a SequenceDenseColumn"),
+    (fc.indicator_column(ID), r"In indicator_column: id_indicator\. "
+     "categorical_column must be of type SequenceCategoricalColumn"),
+    (fc.embedding_column(ID, 2), r"In embedding_column: id_embedding\. ")])
+def test_a_layer_of_sequences_refuses_other_columns(column, words):
+    with tf.Graph().as_default(), pytest.raises(ValueError, match=words):
+        tf.keras.experimental.SequenceFeatures([column])({"id": [[1]]})
+
+
+def test_context_goes_to_each_step(inner):
+    module = inner("tensorflow.python.feature_column.sequence_feature_column")
+    with tf.Graph().as_default():
+        joined = module.concatenate_context_input(
+            tf.constant([[5.0], [6.0]]),
+            tf.reshape(tf.range(4.0), [2, 2, 1]))
+        assert joined.get_shape().as_list() == [2, 2, 2]
+        assert np.array_equal(run(joined), [
+            [[0, 5], [1, 5]], [[2, 6], [3, 6]]])
+        with pytest.raises(ValueError, match="context_input must have rank 2"):
+            module.concatenate_context_input(tf.ones([2]), tf.ones([2, 2, 1]))
+        with pytest.raises(TypeError, match="sequence_input must have dtype"):
+            module.concatenate_context_input(
+                tf.ones([2, 3]), tf.ones([2, 2, 1], tf.float64))

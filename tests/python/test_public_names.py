@@ -1,5 +1,6 @@
 """The names of tf.*: each namespace has those of its table and no others, and
 the modules that define them are loaded when the first name is asked for."""
+import ast
 import importlib
 import importlib.util
 import pathlib
@@ -76,16 +77,22 @@ INTERNAL = {
     "data.structures": "leaves_of specs_of",
     "feature_column.columns": """BucketizedColumn CategoricalColumn Column
         NewCategoricalColumn NewDenseColumn OldCategoricalColumn OldDenseColumn
-        CrossedColumn DenseColumn EmbeddingColumn HashedColumn IdWeightPair
-        IdentityColumn
-        IndicatorColumn NumericColumn SharedEmbeddingColumn VocabularyFileColumn
-        VocabularyListColumn WeightedColumn check_key check_normalizer
-        check_number_type numeric_shape""",
-    "feature_column.feature_layers": """InputLayer LinearModel
+        CrossedColumn DenseColumn EmbeddingColumn HashedCategoricalColumn IdWeightPair
+        IdentityCategoricalColumn
+        IndicatorColumn NumericColumn SharedEmbeddingColumn VocabularyFileCategoricalColumn
+        VocabularyListCategoricalColumn WeightedCategoricalColumn check_key check_normalizer
+        check_number_type numeric_shape Configured""",
+    "feature_column.configs": """config_of deserialize_feature_column
+        deserialize_feature_columns from_config name_with_class
+        serialize_feature_column serialize_feature_columns""",
+    "feature_column.feature_layers": """ColumnLayer check_features InputLayer LinearModel
         LinearModelOfGraph StateManager is_feature_column_v2""",
-    "feature_column.inputs": """checked collections_of columns_side_by_side
+    "feature_column.inputs": """check_batches transform_features
+        transform_new_features checked collections_of columns_side_by_side
         weighted_sum width_of""",
-    "feature_column.sequences": """SequenceCategoricalColumn SequenceInputLayer
+    "feature_column.sequence_layers": "concatenate_context_input",
+    "feature_column.sequences": """check_sequence_columns flat_steps lengths_of
+        sequence_of side_by_side SequenceCategoricalColumn SequenceInputLayer
         SequenceNumericColumn""",
     "flow.lookup_ops": "StaticTable Table TableSaveable",
     "framework.dtypes": "bfloat16_numpy",
@@ -553,3 +560,13 @@ def test_what_is_left_out_of_contrib(space, name):
     with pytest.raises(AttributeError, match="tf.%s.%s is not supported yet; use "
                        "instead" % (space, name)):
         getattr(module, name)
+
+
+def test_each_namespace_has_one_entry():
+    # Of two entries in one dict, the first would be lost.
+    tables = [node.value for node in ast.parse(
+        pathlib.Path(_api.__file__).read_text()).body
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Dict)]
+    for table in tables:
+        keys = [ast.literal_eval(key) for key in table.keys if key is not None]
+        assert len(keys) == len(set(keys))

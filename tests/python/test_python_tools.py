@@ -314,6 +314,15 @@ def test_structures_are_walked(call, expected):
 @pytest.mark.parametrize("call,kind,text", [
     (lambda: nest.pack_sequence_as("scalar", [4, 5]), ValueError,
      "Structure is a scalar but len(flat_sequence) == 2 > 1"),
+    (lambda: nest.pack_sequence_as([1], 4), TypeError,
+     "flat_sequence must be a sequence"),
+    (lambda: nest_paths.assert_shallow_structure([1], 3), TypeError,
+     nest_paths.NO_SEQUENCE.format(int)),
+    (lambda: nest_paths.assert_shallow_structure([1], [1, 2]), ValueError,
+     nest_paths.OTHER_LENGTH.format(input_length=2, shallow_length=1)),
+    (lambda: nest_paths.get_traverse_shallow_structure(
+        lambda _: [1], [1]), TypeError,
+     "didn't return a depth=1 structure of bools"),
     (lambda: nest.pack_sequence_as([4, 5], "text"), TypeError,
      "flat_sequence must be a sequence"),
     (lambda: nest.pack_sequence_as({1: 2, "a": 3}, [1, 2]), TypeError,
@@ -327,3 +336,19 @@ def test_structures_are_walked(call, expected):
 def test_what_structures_refuse(call, kind, text):
     with pytest.raises(kind, match=re.escape(text)):
         call()
+
+
+def test_small_tools_of_util():
+    items = collections.OrderedDict(a=1)
+    python_tools.dismantle_ordered_dict(items)
+    assert not items and python_tools.is_in_graph_mode()
+    assert python_tools.add_should_use_warning(items) is items
+    pair = collections.namedtuple("Pair", ["b", "a"])
+    assert list(nest_paths.yield_sorted_items(pair(3, 4))) == [
+        ("b", 3), ("a", 4)]
+    assert list(nest_paths.yield_sorted_items({"b": 1, "a": 2})) == [
+        ("a", 2), ("b", 1)]
+    assert nest_paths.same_namedtuples(
+        pair(1, 2), collections.namedtuple("Pair", ["b", "a"])(3, 4))
+    assert not nest_paths.same_namedtuples(
+        pair(1, 2), collections.namedtuple("Pair", ["a", "b"])(3, 4))

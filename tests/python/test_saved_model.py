@@ -127,8 +127,12 @@ def test_without_variables(tmp_path):
     (OSError, "Cannot parse file", lambda d: run(d)),
     (TypeError, "main_op needs to be an Operation",
      lambda d: save(d / "n", main_op=3)),
-    (TypeError, "Asset tensors must be string constants",
-     lambda d: save(d / "n", assets_collection=[tf.constant(1)])),
+    *((TypeError, "Asset path tensor must be " + words,
+       lambda d, value=value: save(d / "n", assets_collection=[value()]))
+      for words, value in (
+          ("a Tensor", lambda: 3),
+          ("of dtype string", lambda: tf.constant(1)),
+          ("a constant", lambda: tf.identity("a")))),
     (KeyError, "reserved for initialization",
      lambda d: sm.Builder(str(d / "n")).add_meta_graph_and_variables(
          None, [], {"__saved_model_init_op": None})),
@@ -137,8 +141,14 @@ def test_without_variables(tmp_path):
          None, [], {"x": sm.build_signature_def({"i": tf.TensorInfo()})})),
     (ValueError, "inputs cannot be None or empty",
      lambda d: sm.predict_signature_def({}, {})),
-    (ValueError, "must be of type string", lambda d:
+    (ValueError, "Regression examples must be a string Tensor", lambda d:
      sm.regression_signature_def(tf.constant(1.), tf.constant(1.))),
+    (ValueError, "Regression output must be a float Tensor", lambda d:
+     sm.regression_signature_def(tf.constant("a"), tf.constant(1))),
+    (ValueError, "Classification classes must be a string Tensor", lambda d:
+     sm.classification_signature_def(tf.constant("a"), tf.constant(1), None)),
+    (ValueError, "Classification scores must be a float Tensor", lambda d:
+     sm.classification_signature_def(tf.constant("a"), None, tf.constant(1))),
     (ValueError, "classes and scores cannot both", lambda d:
      sm.classification_signature_def(tf.constant("a"), None, None))])
 def test_what_is_refused(tmp_path, error, message, call):

@@ -1,5 +1,7 @@
 """tensorflow.python.saved_model by its inner modules: loading in parts, the
 builder without collections, signatures of operations, and modes."""
+import collections
+
 import numpy as np
 import pytest
 
@@ -150,3 +152,22 @@ def test_folders_whose_names_are_bytes(folder, tmp_path):
     assert not tf.saved_model.contains_saved_model(nowhere)
     with pytest.raises(OSError, match="SavedModel file does not exist at: .*none"):
         tf.saved_model.load(tf.Session(), ["tag"], nowhere)
+
+
+@pytest.mark.parametrize("value", [
+    [1.0, 2.0], (1, "b"), {"a": None}, tf.TensorShape([1, 2]), tf.int64, True,
+    collections.namedtuple("N", "x")(1), tf.TensorSpec([1], tf.int32, "h")])
+def test_structures_become_messages_and_come_back(value):
+    coder = parts.StructureCoder()
+    assert coder.can_encode(value)
+    assert coder.decode_proto(coder.encode_structure(value)) == value
+
+
+def test_what_no_message_holds():
+    coder = parts.StructureCoder()
+    for value in (object(), b"x", 1j, [1j]):
+        assert not coder.can_encode(value)
+        with pytest.raises(parts.NotEncodableError, match="No encoder for"):
+            coder.encode_structure(value)
+    with pytest.raises(parts.NotEncodableError):
+        coder.decode_proto(type(coder.encode_structure(1))())

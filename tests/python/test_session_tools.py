@@ -1,9 +1,12 @@
 """Sessions: objects of a program that are fetched and fed, callables from
 CallableOptions, interactive sessions, and what eval() and run() refuse."""
+import json
+
 import numpy as np
 import pytest
 
 import headrace as tf
+from headrace._src.compat import clients
 from headrace._src.session import session as sessions
 
 
@@ -130,3 +133,25 @@ def test_configurations_are_messages():
     with pytest.raises(TypeError, match="config must be a tf.ConfigProto"):
         tf.Session(config=37)
     assert tf.constant(1, name=b"bytes").op.name == "bytes"
+
+
+def test_a_timeline_tells_the_most_bytes_of_an_allocator(graph):
+    one, two = tf.Variable(1.0, name="one"), tf.Variable(2.0, name="two")
+    total = one + two
+    options = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE)
+    metadata = tf.RunMetadata()
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        session.run(total, options=options, run_metadata=metadata)
+    found = clients.Timeline(metadata.step_stats).analyze_step_stats()
+    events = json.loads(found.chrome_trace.format_to_string())["traceEvents"]
+    assert all("ph" in event for event in events)
+    most = found.allocator_maximums["cpu"]
+    assert most.num_bytes >= 8 and most.timestamp > 0
+    assert {"one/read", "two/read"} <= most.tensors
+
+
+def test_a_code_without_a_class_is_an_unknown_error_with_a_warning():
+    with pytest.warns(UserWarning, match="Unknown error code: 37"):
+        found = clients.make_specific_exception(None, None, None, 37)
+    assert type(found) is tf.errors.UnknownError and found.error_code == 37

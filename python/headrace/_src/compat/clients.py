@@ -1,5 +1,7 @@
 """tensorflow.python.client: the list of devices, and timelines of steps."""
+import collections
 import json
+import warnings
 
 from headrace._src.framework import errors
 from headrace._src.session.session import Session
@@ -36,6 +38,18 @@ class Timeline:
     def __init__(self, step_stats, graph=None):
         self._step_stats = step_stats
 
+    def analyze_step_stats(self, show_dataflow=True, show_memory=True):
+        """A StepStatsAnalysis: chrome_trace, whose format_to_string gives the
+        JSON of generate_chrome_trace_format, and allocator_maximums, {name of
+        an allocator: AllocationMaximum}, with the most bytes that the outputs
+        of the step's nodes had at a time: when (microseconds), how many, and
+        the names of the nodes. An output counts from when its node ends until
+        the step ends, so it is an upper bound."""
+        return StepStatsAnalysis(
+            _Trace(self.generate_chrome_trace_format(show_dataflow,
+                                                     show_memory)),
+            _allocator_maximums(self._step_stats))
+
     def generate_chrome_trace_format(self, show_dataflow=True,
                                      show_memory=False):
         """JSON for chrome://tracing: a row for each device, with a bar for each
@@ -54,6 +68,38 @@ class Timeline:
                     "args": {"name": node.node_name, "op": _op_of(node),
                              "label": label}})
         return json.dumps({"traceEvents": events}, indent=4)
+
+
+AllocationMaximum = collections.namedtuple(
+    "AllocationMaximum", ["timestamp", "num_bytes", "tensors"])
+StepStatsAnalysis = collections.namedtuple(
+    "StepStatsAnalysis", ["chrome_trace", "allocator_maximums"])
+
+
+class _Trace:
+    """A timeline as JSON."""
+
+    def __init__(self, text):
+        self._text = text
+
+    def format_to_string(self, pretty=False):
+        return json.dumps(json.loads(self._text), indent=4 if pretty else None)
+
+
+def _allocator_maximums(step_stats):
+    found = {}  # {allocator: (last time, bytes, names)}
+    for device in step_stats.dev_stats:
+        for node in device.node_stats:
+            end = node.all_start_micros + node.all_end_rel_micros
+            for output in node.output:
+                memory = output.tensor_description.allocation_description
+                time, total, names = found.get(memory.allocator_name,
+                                               (0, 0, set()))
+                found[memory.allocator_name] = (
+                    max(time, end), total + memory.allocated_bytes,
+                    names | {node.node_name})
+    return {name: AllocationMaximum(*most) for name, most in found.items()
+            if name}
 
 
 def _op_of(node):
@@ -78,10 +124,11 @@ def _lanes(nodes):
 
 
 def make_specific_exception(node_def, op, message, error_code):
-    """The exception of a status code; an UnknownError for one that has no
-    class."""
+    """The exception of a status code; an UnknownError, and a warning, for one
+    that has no class."""
     try:
         cls = errors.exception_type_from_error_code(error_code)
     except KeyError:
+        warnings.warn("Unknown error code: %d" % error_code, stacklevel=2)
         return errors.UnknownError(node_def, op, message, error_code)
     return cls(node_def, op, message)

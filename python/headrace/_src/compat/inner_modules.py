@@ -22,7 +22,14 @@ _NEST = {
         get_traverse_shallow_structure map_structure_up_to
         map_structure_with_paths map_structure_with_tuple_paths
         map_structure_with_tuple_paths_up_to yield_flat_paths
-        _is_namedtuple=is_namedtuple _sequence_like=sequence_like""",
+        _is_namedtuple=is_namedtuple _sequence_like=sequence_like
+        _same_namedtuples=same_namedtuples
+        _yield_sorted_items=yield_sorted_items
+        _IF_SHALLOW_IS_SEQ_INPUT_MUST_BE_SEQ=NO_SEQUENCE
+        _INPUT_TREE_SMALLER_THAN_SHALLOW_TREE=FEWER
+        _SHALLOW_TREE_HAS_INVALID_KEYS=OTHER_KEYS
+        _STRUCTURES_HAVE_MISMATCHING_LENGTHS=OTHER_LENGTH
+        _STRUCTURES_HAVE_MISMATCHING_TYPES=OTHER_TYPE""",
 }
 
 # feature_column_v2 and feature_column_lib.
@@ -31,15 +38,16 @@ _NEW_COLUMNS = {
         BucketizedColumn CategoricalColumn=NewCategoricalColumn
         CrossedColumn DenseColumn=NewDenseColumn
         EmbeddingColumn FeatureColumn=Column
-        HashedCategoricalColumn=HashedColumn
-        IdentityCategoricalColumn=IdentityColumn IndicatorColumn
+        HashedCategoricalColumn
+        IdentityCategoricalColumn IndicatorColumn
         NumericColumn SharedEmbeddingColumn
-        VocabularyFileCategoricalColumn=VocabularyFileColumn
-        VocabularyListCategoricalColumn=VocabularyListColumn
-        WeightedCategoricalColumn=WeightedColumn""",
+        VocabularyFileCategoricalColumn
+        VocabularyListCategoricalColumn
+        WeightedCategoricalColumn""",
     "feature_column.features": "FeatureTransformationCache=Features",
     "feature_column.inputs": """
-        make_parse_example_spec_v2=make_parse_example_spec""",
+        make_parse_example_spec_v2=make_parse_example_spec
+        _transform_features_v2=transform_new_features""",
 }
 
 _TPU_FUNCTION = {
@@ -215,7 +223,7 @@ NAMES = {
             register_session_run_conversion_functions""",
     },
     "python.client.timeline": {
-        "compat.clients": "Timeline",
+        "compat.clients": "AllocationMaximum StepStatsAnalysis Timeline",
     },
     "python.data.experimental.ops.counter": {
         "data.experimental": "CounterV2=Counter",
@@ -378,16 +386,25 @@ NAMES = {
             _BucketizedColumn=BucketizedColumn
             _CategoricalColumn=OldCategoricalColumn _CrossedColumn=CrossedColumn
             _DenseColumn=OldDenseColumn _EmbeddingColumn=EmbeddingColumn
-            _FeatureColumn=Column _HashedCategoricalColumn=HashedColumn
-            _IdentityCategoricalColumn=IdentityColumn
+            _FeatureColumn=Column _HashedCategoricalColumn=HashedCategoricalColumn
+            _IdentityCategoricalColumn=IdentityCategoricalColumn
             _IndicatorColumn=IndicatorColumn _NumericColumn=NumericColumn
             _SharedEmbeddingColumn=SharedEmbeddingColumn
-            _VocabularyFileCategoricalColumn=VocabularyFileColumn
-            _VocabularyListCategoricalColumn=VocabularyListColumn
-            _WeightedCategoricalColumn=WeightedColumn""",
-        "feature_column.features": "_LazyBuilder=Features",
+            _VocabularyFileCategoricalColumn=VocabularyFileCategoricalColumn
+            _VocabularyListCategoricalColumn=VocabularyListCategoricalColumn
+            _WeightedCategoricalColumn=WeightedCategoricalColumn
+            _bucketized_column=bucketized_column
+            _categorical_column_with_hash_bucket=categorical_column_with_hash_bucket
+            _categorical_column_with_identity=categorical_column_with_identity
+            _categorical_column_with_vocabulary_file=categorical_column_with_vocabulary_file
+            _categorical_column_with_vocabulary_list=categorical_column_with_vocabulary_list
+            _crossed_column=crossed_column _embedding_column=embedding_column
+            _indicator_column=indicator_column _numeric_column=numeric_column
+            _weighted_categorical_column=weighted_categorical_column""",
+        "feature_column.features": "_LazyBuilder=OldFeatures",
         "feature_column.inputs": """
-            input_layer linear_model make_parse_example_spec""",
+            input_layer linear_model make_parse_example_spec
+            _transform_features=transform_features""",
     },
     "python.feature_column.feature_column_lib": {
         "feature_column.feature_layers": """
@@ -401,6 +418,16 @@ NAMES = {
         **_NEW_COLUMNS,
         "compat.second_forms": "shared_embedding_columns_v2",
         "feature_column.sequences": "SequenceCategoricalColumn",
+    },
+    "python.feature_column.serialization": {
+        "feature_column.configs": """
+            deserialize_feature_column deserialize_feature_columns
+            serialize_feature_column serialize_feature_columns
+            _column_name_with_class_name=name_with_class""",
+    },
+    "python.framework.subscribe": {
+        "compat.subscriptions": """
+            subscribe _is_subscribed_identity=is_subscribed_identity""",
     },
     "python.framework.combinations": {
         "compat.combinations": "NamedObject combine generate times",
@@ -1135,6 +1162,9 @@ NAMES = {
             contains_saved_model parse_saved_model
             _parse_saved_model=parse_saved_model""",
     },
+    "python.saved_model.nested_structure_coder": {
+        "compat.saved_models": "NotEncodableError StructureCoder",
+    },
     "python.saved_model.signature_def_utils": _OPS_OF_SIGNATURES,
     "python.saved_model.signature_def_utils_impl": _OPS_OF_SIGNATURES,
     "python.saved_model.model_utils": {
@@ -1383,6 +1413,13 @@ NAMES = {
     },
     "python.feature_column.sequence_feature_column": {
         "feature_column.sequences": "SequenceNumericColumn",
+        "feature_column.sequence_layers": """
+            SequenceFeatures concatenate_context_input""",
+    },
+    "python.feature_column.utils": {
+        "feature_column.columns": "assert_key_is_string=check_key",
+        "feature_column.sequences":
+            "sequence_length_from_sparse_tensor=lengths_of",
     },
     "python.keras.engine.network": {
         "keras.models": "Network",
@@ -1467,6 +1504,15 @@ NAMES = {
     "python.util.module_wrapper": {
         "compat.estimator_parts": "TFModuleWrapper",
     },
+    "python.util.deprecation_wrapper": {
+        "compat.estimator_parts": "DeprecationWrapper=TFModuleWrapper",
+    },
+    "python.util.is_in_graph_mode": {
+        "compat.python_tools": "IS_IN_GRAPH_MODE=is_in_graph_mode",
+    },
+    "python.util.memory": {
+        "compat.python_tools": "dismantle_ordered_dict",
+    },
     "python.util.nest": _NEST,
     "python.util.tf_contextlib": {
         "compat.python_tools": "contextmanager",
@@ -1492,7 +1538,8 @@ NAMES = {
     },
     "python.util.tf_should_use": {
         "compat.python_tools": """
-            must_use_result_or_fatal=should_use_result should_use_result""",
+            must_use_result_or_fatal=should_use_result should_use_result
+            _add_should_use_warning=add_should_use_warning""",
     },
     "python.util.tf_stack": {
         "compat.call_stacks": """

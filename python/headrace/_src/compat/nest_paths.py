@@ -5,6 +5,23 @@ import collections.abc
 from headrace._src.framework import nest
 
 
+# What errors say, with the names of TensorFlow's fields.
+NO_SEQUENCE = ("If shallow structure is a sequence, input must also be a "
+               "sequence. Input has type: {}.")
+OTHER_TYPE = ("The two structures don't have the same sequence type. Input "
+              "structure has type {input_type}, while shallow structure has "
+              "type {shallow_type}.")
+OTHER_LENGTH = ("The two structures don't have the same sequence length. Input "
+                "structure has length {input_length}, while shallow structure "
+                "has length {shallow_length}.")
+FEWER = ("The input_tree has fewer elements than the shallow_tree. Input "
+         "structure has length {input_size}, while shallow structure has "
+         "length {shallow_size}.")
+OTHER_KEYS = ("The shallow_tree's keys are not a subset of the input_tree's "
+              "keys. The shallow_tree has the following keys that are not in "
+              "the input_tree: {}.")
+
+
 def _items(structure):
     """[(key, child)] in order."""
     if isinstance(structure, collections.abc.Mapping):
@@ -19,27 +36,19 @@ def assert_shallow_structure(shallow_tree, input_tree, check_types=True):
     if not nest.is_nested(shallow_tree):
         return
     if not nest.is_nested(input_tree):
-        raise TypeError("If shallow structure is a sequence, input must also "
-                        "be a sequence. Input has type: %s."
-                        % type(input_tree))
+        raise TypeError(NO_SEQUENCE.format(type(input_tree)))
     both_dicts = all(isinstance(t, collections.abc.Mapping)
                      for t in (shallow_tree, input_tree))
     if (check_types and not both_dicts
             and type(shallow_tree) is not type(input_tree)):
-        raise TypeError("The two structures don't have the same sequence type. "
-                        "Input structure has type %s, while shallow structure "
-                        "has type %s." % (type(input_tree), type(shallow_tree)))
+        raise TypeError(OTHER_TYPE.format(input_type=type(input_tree),
+                                          shallow_type=type(shallow_tree)))
     if len(shallow_tree) != len(input_tree):
-        raise ValueError("The two structures don't have the same sequence "
-                         "length. Input structure has length %d, while shallow "
-                         "structure has length %d."
-                         % (len(input_tree), len(shallow_tree)))
+        raise ValueError(OTHER_LENGTH.format(
+            input_length=len(input_tree), shallow_length=len(shallow_tree)))
     if both_dicts and set(shallow_tree) != set(input_tree):
-        raise ValueError(
-            "The shallow_tree's keys are not a subset of the input_tree's keys. "
-            "The shallow_tree has the following keys that are not in the "
-            "input_tree: %s." % [k for k in shallow_tree
-                                 if k not in input_tree])
+        raise ValueError(OTHER_KEYS.format(
+            [k for k in shallow_tree if k not in input_tree]))
     for (_, shallow), (_, deep) in zip(_items(shallow_tree),
                                        _items(input_tree)):
         assert_shallow_structure(shallow, deep, check_types)
@@ -142,8 +151,8 @@ def get_traverse_shallow_structure(traverse_fn, structure,
         for (_, go), child in zip(_items(traverse), children):
             if not isinstance(go, bool):
                 raise TypeError("traverse_fn didn't return a depth=1 structure "
-                                "of either bools or structure of bools: %s for "
-                                "structure: %s" % (traverse, structure))
+                                "of bools.  saw: %s  for structure: %s"
+                                % (traverse, structure))
             found.append(go and get_traverse_shallow_structure(traverse_fn,
                                                                child))
         return nest._like(structure, found)
@@ -158,6 +167,17 @@ def get_traverse_shallow_structure(traverse_fn, structure,
 def sequence_like(instance, args):
     """A structure of the type of `instance` with these children."""
     return nest._like(instance, list(args))
+
+
+def same_namedtuples(nest1, nest2):
+    """Whether two named tuples have the same class name and fields."""
+    return (type(nest1).__name__ == type(nest2).__name__
+            and nest1._fields == nest2._fields)
+
+
+def yield_sorted_items(iterable):
+    """(key, child) in order."""
+    yield from _items(iterable)
 
 
 def is_namedtuple(instance, strict=False):

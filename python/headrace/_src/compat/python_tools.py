@@ -12,6 +12,21 @@ def should_use_result(fn=None, warn_in_eager=False, error_in_function=False):
     return fn if fn is not None else lambda function: function
 
 
+def add_should_use_warning(x, fatal_error=False):
+    """`x` as it is."""
+    return x
+
+
+def is_in_graph_mode():
+    """True: all nodes go into graphs."""
+    return True
+
+
+def dismantle_ordered_dict(ordered_dict):
+    """Empties the OrderedDict."""
+    ordered_dict.clear()
+
+
 def make_all(module_name, doc_string_modules=None):
     """The names that lines `@@name` of a module's docstring, or of those of
     doc_string_modules, have, and the module has, too."""

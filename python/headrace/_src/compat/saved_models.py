@@ -12,10 +12,48 @@ from headrace._src.saved_model import builder as _builder
 from headrace._src.saved_model import constants
 from headrace._src.saved_model import loader as _loader
 from headrace._src.saved_model import signatures as _signatures
+from headrace._src.saved_model import structures
 from headrace._src.training.meta_graph import import_scoped_meta_graph
 from headrace._src.training.mode_keys import ModeKeys
 from headrace._src.training.saver import Saver, all_saveables, saver_of
 from headrace._src.variables.records import under_scope
+
+
+class NotEncodableError(Exception):
+    """A value that no message can hold."""
+
+
+class StructureCoder:
+    """Nested structures as StructuredValue messages, and back: lists, tuples,
+    dicts, numbers, strings, None, dtypes, shapes and TensorSpecs."""
+
+    def encode_structure(self, nested_structure):
+        """The message. NotEncodableError for other values."""
+        try:
+            return structures.encoded(nested_structure)
+        except ValueError:
+            raise NotEncodableError(
+                "No encoder for object [%s] of type [%s]."
+                % (nested_structure, type(nested_structure))) from None
+
+    def can_encode(self, nested):
+        """Whether encode_structure takes it."""
+        try:
+            self.encode_structure(nested)
+        except NotEncodableError:
+            return False
+        return True
+
+    def decode_proto(self, proto):
+        """The structure of a message. NotEncodableError for one that is empty
+        or of another kind."""
+        if proto.WhichOneof("kind"):
+            try:
+                return structures.decoded(proto)
+            except ValueError:
+                pass
+        raise NotEncodableError("No encoder for object [%s] of type [%s]."
+                                % (proto, type(proto)))
 
 
 def build_tensor_info_from_op(op):

@@ -11,6 +11,7 @@ import numbers
 import numpy as np
 
 from headrace import raw_ops as _raw
+from headrace._loading import load
 from headrace._src.feature_column.features import to_sparse
 from headrace._src.flow import contrib_lookup as _lookup
 from headrace._src.framework import dtypes
@@ -148,11 +149,34 @@ class NewCategoricalColumn(CategoricalColumn):
     """The same of categorical columns."""
 
 
-class _Dense(NewDenseColumn, OldDenseColumn):
+class Configured:
+    """What the columns of the library have: the features and columns that they
+    read, and configs from which they can be made again. They are named
+    tuples, whose fields are the config."""
+    __slots__ = ()
+
+    @property
+    def parents(self):
+        """The keys and columns that this one reads."""
+        found = [getattr(self, field) for field in (
+            "key", "source_column", "categorical_column", "weight_feature_key")
+            if field in self._fields]
+        return found + list(getattr(self, "keys", ()))
+
+    def _get_config(self):
+        return load("_src.feature_column.configs").config_of(self)
+
+    @classmethod
+    def _from_config(cls, config, custom_objects=None, columns_by_name=None):
+        return load("_src.feature_column.configs").from_config(
+            cls, config, custom_objects, columns_by_name)
+
+
+class _Dense(Configured, NewDenseColumn, OldDenseColumn):
     pass
 
 
-class _Categorical(NewCategoricalColumn, OldCategoricalColumn):
+class _Categorical(Configured, NewCategoricalColumn, OldCategoricalColumn):
     pass
 
 
@@ -212,7 +236,7 @@ def _numeric_default(value, shape, dtype, key):
     if not np.issubdtype(array.dtype, wanted):
         raise TypeError("default_value must be compatible with dtype. "
                         "default_value: %s, dtype: %s, key: %s"
-                        % (value, dtype.name, key))
+                        % (value, dtype, key))
     if array.shape not in ((), shape):
         raise ValueError("The shape of default_value must be equal to given "
                          "shape. default_value: %s, shape: %s, key: %s"
@@ -226,7 +250,7 @@ def _numeric_default(value, shape, dtype, key):
 
 def check_normalizer(normalizer_fn):
     if normalizer_fn is not None and not callable(normalizer_fn):
-        raise TypeError("normalizer_fn must be a callable. Given: %r"
+        raise TypeError("normalizer_fn must be a callable. Given: %s"
                         % (normalizer_fn,))
 
 
@@ -234,13 +258,14 @@ def check_number_type(dtype, key):
     dtype = dtypes.as_dtype(dtype)
     if not (dtype.is_integer or dtype.is_floating):
         raise ValueError("dtype must be convertible to float. dtype: %s, key: "
-                         "%s" % (dtype.name, key))
+                         "%s" % (dtype, key))
     return dtype
 
 
 def check_key(key):
     if not isinstance(key, str):
-        raise ValueError("key must be a string. Got: %r" % (key,))
+        raise ValueError("key must be a string. Got: type %s. Given key: %s."
+                         % (type(key), key))
     return key
 
 
@@ -335,19 +360,23 @@ class _KeyedCategorical(_Categorical):
 
     def transform(self, features):
         words = to_sparse(features[self.key])
-        if (not _is_category(words.dtype)
-                or (words.dtype == dtypes.string)
-                != (self.dtype == dtypes.string)):
-            raise ValueError(
-                "Column dtype and SparseTensors dtype must be compatible. key: "
-                "%s, column dtype: %s, tensor dtype: %s"
-                % (self.key, self.dtype.name, words.dtype.name))
+        self.check_words(words.dtype)
         return SparseTensor(words.indices, self.numbers(words.values),
                             words.dense_shape)
 
 
-class HashedColumn(_KeyedCategorical, collections.namedtuple(
-        "HashedColumn", ["key", "hash_bucket_size", "dtype"])):
+    def check_words(self, dtype):
+        """ValueError unless the column takes features of the dtype."""
+        _category_type(dtype, self.key, "input_tensor dtype")
+        if (dtype == dtypes.string) != (self.dtype == dtypes.string):
+            raise ValueError(
+                "Column dtype and SparseTensors dtype must be compatible. key: "
+                "%s, column dtype: %s, tensor dtype: %s"
+                % (self.key, self.dtype, dtype))
+
+
+class HashedCategoricalColumn(_KeyedCategorical, collections.namedtuple(
+        "HashedCategoricalColumn", ["key", "hash_bucket_size", "dtype"])):
     """See categorical_column_with_hash_bucket."""
     __slots__ = ()
 
@@ -360,11 +389,11 @@ class HashedColumn(_KeyedCategorical, collections.namedtuple(
                                            num_buckets=self.hash_bucket_size)
 
 
-def _category_type(dtype, key):
+def _category_type(dtype, key, what="dtype"):
     dtype = dtypes.as_dtype(dtype)
     if not _is_category(dtype):
-        raise ValueError("dtype must be string or integer. dtype: %s, column: "
-                         "%s" % (dtype.name, key))
+        raise ValueError("column_name: %s %s must be string or integer. dtype: "
+                         "%s." % (key, what, dtype))
     return dtype
 
 
@@ -379,12 +408,12 @@ def categorical_column_with_hash_bucket(key, hash_bucket_size,
         raise ValueError("hash_bucket_size must be at least 1. "
                          "hash_bucket_size: %s, key: %s"
                          % (hash_bucket_size, key))
-    return HashedColumn(check_key(key), hash_bucket_size,
+    return HashedCategoricalColumn(check_key(key), hash_bucket_size,
                         _category_type(dtype, key))
 
 
-class VocabularyFileColumn(_KeyedCategorical, collections.namedtuple(
-        "VocabularyFileColumn",
+class VocabularyFileCategoricalColumn(_KeyedCategorical, collections.namedtuple(
+        "VocabularyFileCategoricalColumn",
         ["key", "vocabulary_file", "vocabulary_size", "num_oov_buckets",
          "dtype", "default_value"])):
     """See categorical_column_with_vocabulary_file."""
@@ -430,14 +459,14 @@ def categorical_column_with_vocabulary_file(
             vocabulary_size = sum(1 for _ in f)
     if vocabulary_size < 1:
         raise ValueError("Invalid vocabulary_size in %s." % key)
-    return VocabularyFileColumn(
+    return VocabularyFileCategoricalColumn(
         check_key(key), vocabulary_file, vocabulary_size,
         num_oov_buckets or 0, _category_type(dtype, key),
         _check_others(default_value, num_oov_buckets, key))
 
 
-class VocabularyListColumn(_KeyedCategorical, collections.namedtuple(
-        "VocabularyListColumn",
+class VocabularyListCategoricalColumn(_KeyedCategorical, collections.namedtuple(
+        "VocabularyListCategoricalColumn",
         ["key", "vocabulary_list", "dtype", "default_value",
          "num_oov_buckets"])):
     """See categorical_column_with_vocabulary_list."""
@@ -466,22 +495,29 @@ def categorical_column_with_vocabulary_list(
         raise ValueError("Duplicate keys in vocabulary_list %r, column_name: %s"
                          % (vocabulary_list, key))
     own = dtypes.as_dtype(np.asarray(vocabulary_list).dtype)
-    dtype = _category_type(dtype or own, key)
-    if (own == dtypes.string) != (dtype == dtypes.string):
+    _category_type(own, key, "vocabulary dtype")
+    dtype = dtypes.as_dtype(dtype or own)
+    if dtype.is_integer != own.is_integer:
         raise ValueError("dtype %s and vocabulary dtype %s do not match, "
-                         "column_name: %s" % (dtype.name, own.name, key))
-    return VocabularyListColumn(
+                         "column_name: %s" % (dtype, own, key))
+    _category_type(dtype, key)
+    return VocabularyListCategoricalColumn(
         check_key(key), tuple(vocabulary_list), dtype,
         _check_others(default_value, num_oov_buckets, key), num_oov_buckets)
 
 
-class IdentityColumn(_KeyedCategorical, collections.namedtuple(
-        "IdentityColumn", ["key", "number_buckets", "default_value"])):
+class IdentityCategoricalColumn(_KeyedCategorical, collections.namedtuple(
+        "IdentityCategoricalColumn", ["key", "number_buckets", "default_value"])):
     """See categorical_column_with_identity."""
     __slots__ = ()
 
     dtype = dtypes.int64
     num_buckets = property(lambda self: self.number_buckets)
+
+    def check_words(self, dtype):
+        if not dtype.is_integer:
+            raise ValueError("Invalid input, not integer. key: %s dtype: %s"
+                             % (self.key, dtype))
 
     def numbers(self, values):
         values = _math.cast(values, dtypes.int64, name="values")
@@ -518,11 +554,11 @@ def categorical_column_with_identity(key, num_buckets, default_value=None):
     if default_value is not None and not 0 <= default_value < num_buckets:
         raise ValueError("default_value %s not in range [0, %s), column_name %s"
                          % (default_value, num_buckets, key))
-    return IdentityColumn(check_key(key), num_buckets, default_value)
+    return IdentityCategoricalColumn(check_key(key), num_buckets, default_value)
 
 
-class WeightedColumn(_Categorical, collections.namedtuple(
-        "WeightedColumn",
+class WeightedCategoricalColumn(_Categorical, collections.namedtuple(
+        "WeightedCategoricalColumn",
         ["categorical_column", "weight_feature_key", "dtype"])):
     """See weighted_categorical_column."""
     __slots__ = ()
@@ -542,9 +578,9 @@ class WeightedColumn(_Categorical, collections.namedtuple(
     def transform(self, features):
         weights = features[self.weight_feature_key]
         if self.dtype != weights.dtype.base_dtype:
-            raise ValueError("Bad dtype of the weights %s, expected %s but got "
-                             "%s." % (self.weight_feature_key, self.dtype.name,
-                                      weights.dtype.name))
+            raise ValueError("Bad dtype, expected %s, but got %s of the weights"
+                             " %s." % (self.dtype, weights.dtype,
+                                       self.weight_feature_key))
         weights = to_sparse(weights, none=0)
         return SparseTensor(weights.indices,
                             _math.cast(weights.values, dtypes.float32),
@@ -563,8 +599,11 @@ def weighted_categorical_column(categorical_column, weight_feature_key,
                 "categorical_column must be a categorical column")
     if not weight_feature_key:
         raise ValueError("weight_feature_key must be set.")
-    return WeightedColumn(categorical_column, weight_feature_key,
-                          check_number_type(dtype, weight_feature_key))
+    dtype = dtypes.as_dtype(dtype)
+    if not (dtype.is_integer or dtype.is_floating):
+        raise ValueError("dtype %s is not convertible to float." % dtype)
+    return WeightedCategoricalColumn(categorical_column, weight_feature_key,
+                          dtype)
 
 
 class CrossedColumn(_Categorical, collections.namedtuple(
@@ -627,9 +666,9 @@ def crossed_column(keys, hash_bucket_size, hash_key=None):
         if not isinstance(key, (str, CategoricalColumn)):
             raise ValueError("Unsupported key type. All keys must be either "
                              "string, or categorical column except "
-                             "categorical_column_with_hash_bucket. Given: %r"
+                             "HashedCategoricalColumn. Given: %r"
                              % (key,))
-        if isinstance(key, HashedColumn):
+        if isinstance(key, HashedCategoricalColumn):
             raise ValueError("categorical_column_with_hash_bucket is not "
                              "supported for crossing. Hashing before crossing "
                              "will increase probability of collision. Instead, "
@@ -747,7 +786,11 @@ class _Embedding(_Dense):
 
     def get_dense_tensor(self, transformation_cache, state_manager):
         _refuse_sequence(self)
-        pair = transformation_cache[self]
+        return self.rows_of_state(transformation_cache, state_manager)
+
+    def rows_of_state(self, features, state_manager):
+        """As `rows`, of the table that state_manager has."""
+        pair = features[self]
         table = state_manager.get_variable(self, "embedding_weights")
         self._load(table)
         return self._lookup(pair, table)
@@ -859,7 +902,7 @@ def shared_embedding_columns(
     for column in columns:
         _check_type(column, CategoricalColumn,
                     "categorical_column must be a categorical column")
-        while isinstance(column, WeightedColumn):
+        while isinstance(column, WeightedCategoricalColumn):
             column = column.categorical_column
         kinds.append(type(column))
         buckets.append(column.num_buckets)

@@ -55,19 +55,20 @@ class StateManager:
         return self._resources[feature_column, resource_name]
 
 
-def _check_features(features):
+def check_features(features):
     if not isinstance(features, dict):
         raise ValueError("We expected a dictionary here. Instead we got: %s"
                          % (features,))
     return Features(features)
 
 
-class _ColumnLayer(Layer):
+class ColumnLayer(Layer):
     """A layer whose variables are those of its columns."""
 
     def __init__(self, feature_columns, kinds, what, trainable, name, **kwargs):
         super().__init__(trainable=trainable, name=name, **kwargs)
-        self._feature_columns = _inputs.checked(feature_columns, kinds, what)
+        self._feature_columns = _inputs.checked(feature_columns, kinds, what,
+                                                "FeatureColumn")
         self._state_manager = StateManager(self, trainable)
 
     def _own(self, variable, trainable):
@@ -91,7 +92,7 @@ class _ColumnLayer(Layer):
             "columns" % type(self).__name__)
 
 
-class DenseFeatures(_ColumnLayer):
+class DenseFeatures(ColumnLayer):
     """The layer that maps a dict of features to float32 [batch, width]: what
     the dense columns make of them, as tf.feature_column.input_layer. The
     variables of embeddings are resource variables and the layer's.
@@ -101,12 +102,12 @@ class DenseFeatures(_ColumnLayer):
     def __init__(self, feature_columns, trainable=True, name=None, **kwargs):
         super().__init__(
             feature_columns, DenseColumn,
-            "Items of feature_columns must be a dense column. You can wrap a "
+            "Items of feature_columns must be a DenseColumn. You can wrap a "
             "categorical column with an embedding_column or indicator_column",
             trainable, name, **kwargs)
 
     def call(self, features, cols_to_output_tensors=None):
-        made = _check_features(features)
+        made = check_features(features)
         outputs = []
         for column in self._feature_columns:
             with name_scope(column.name):
@@ -117,6 +118,7 @@ class DenseFeatures(_ColumnLayer):
             if cols_to_output_tensors is not None:
                 cols_to_output_tensors[column] = output
             outputs.append(output)
+        _inputs.check_batches(outputs, self._feature_columns)
         return _array.concat(outputs, -1)
 
     def compute_output_shape(self, input_shape):
@@ -124,7 +126,7 @@ class DenseFeatures(_ColumnLayer):
                                     for c in self._feature_columns))
 
 
-class _LinearLayer(_ColumnLayer):
+class _LinearLayer(ColumnLayer):
     def __init__(self, feature_columns, units, sparse_combiner, trainable,
                  name, **kwargs):
         super().__init__(
@@ -150,7 +152,7 @@ class _LinearLayer(_ColumnLayer):
             self._own(self.bias, self.trainable)
 
     def call(self, features):
-        made, state = _check_features(features), self._state_manager
+        made, state = check_features(features), self._state_manager
         with name_scope(self.name):
             sums = []
             for column in self._feature_columns:
@@ -159,6 +161,7 @@ class _LinearLayer(_ColumnLayer):
                         column, made, state.get_variable(column, "weights"),
                         self._combiner,
                         lambda: column.get_dense_tensor(made, state)))
+            _inputs.check_batches(sums, self._feature_columns)
             total = _math.add_n(sums, name="weighted_sum_no_bias")
             return _raw.BiasAdd(value=total, bias=self.bias,
                                 name="weighted_sum")

@@ -11,7 +11,10 @@ from headrace._src.sparse.sparse_ops import sparse_expand_dims
 
 class Features:
     """The features of one batch: of a key the tensor or SparseTensor with at
-    least two dimensions, of a column what its `transform` gives."""
+    least two dimensions, of a column what its `transform` gives. TypeError for
+    other keys; ValueError for a column that gives None."""
+
+    column_class = "FeatureColumn"  # as errors name it
 
     def __init__(self, features):
         if not hasattr(features, "keys"):
@@ -23,12 +26,21 @@ class Features:
     def __getitem__(self, key):
         if key not in self._made:
             self._made[key] = (self._tensor(key) if isinstance(key, str)
-                               else key.transform(self))
+                               else self._transformed(key))
         return self._made[key]
 
     def get(self, key, state_manager=None):
         """As features[key]."""
         return self[key]
+
+    def _transformed(self, column):
+        if not hasattr(column, "transform"):
+            raise TypeError('"key" must be either a "str" or "%s". Provided: %s'
+                            % (self.column_class, column))
+        value = column.transform(self)
+        if value is None:
+            raise ValueError("Column %s is not supported." % column.name)
+        return value
 
     def _tensor(self, key):
         if key not in self._features:
@@ -50,6 +62,12 @@ class Features:
             return _array.reshape(x, _array.concat(
                 [_array.shape(x), _array.fill([missing], 1)], 0))
         return _array.expand_dims(x, -1) if rank == 1 else x
+
+
+class OldFeatures(Features):
+    """Features, for tf.feature_column's functions."""
+
+    column_class = "_FeatureColumn"
 
 
 def to_sparse(x, none=None):

@@ -2,7 +2,7 @@
 tensors, and what tf.parse_example needs for the columns."""
 from headrace import raw_ops as _raw
 from headrace._src.feature_column.columns import CategoricalColumn, Column, DenseColumn
-from headrace._src.feature_column.features import Features
+from headrace._src.feature_column.features import Features, OldFeatures
 from headrace._src.framework import dtypes
 from headrace._src.framework.graph import GraphKeys, get_collection, name_scope
 from headrace._src.nn.embeddings import safe_embedding_lookup_sparse
@@ -13,18 +13,22 @@ from headrace._src.variables.initializers import Zeros
 from headrace._src.variables.scopes import get_variable, get_variable_scope, variable_scope
 
 
-def checked(feature_columns, kinds, what):
+def checked(feature_columns, kinds, what, any_kind="_FeatureColumn"):
     """The columns in the order of their names. ValueError if one is not of
-    `kinds`, for two of the same name, and for none."""
+    `kinds`, for two of the same name, and for none. `any_kind`: what the error
+    calls columns."""
     if isinstance(feature_columns, Column):
         feature_columns = [feature_columns]
     if isinstance(feature_columns, dict):
         raise ValueError("Expected feature_columns to be iterable, found dict.")
     columns = list(feature_columns)
     for column in columns:
+        if not isinstance(column, Column):
+            raise ValueError("Items of feature_columns must be a %s. Given "
+                             "(type %s): %s." % (any_kind, type(column),
+                                                 column))
         if not isinstance(column, kinds):
-            raise ValueError("%s. Given (type %s): %r"
-                             % (what, type(column).__name__, column))
+            raise ValueError("%s. Given: %r" % (what, column))
     if not columns:
         raise ValueError("feature_columns must not be empty.")
     columns.sort(key=lambda c: c.name)
@@ -32,7 +36,9 @@ def checked(feature_columns, kinds, what):
         if a.name == b.name:
             raise ValueError(
                 "Duplicate feature column name found for columns: %r and %r. "
-                "Give one of them another key in the features dictionary"
+                "This usually means that these columns refer to the same "
+                "feature. Give one of them another key in the features "
+                "dictionary"
                 % (a, b))
     return columns
 
@@ -78,7 +84,7 @@ def columns_side_by_side(features, feature_columns, weight_collections=None,
     Features."""
     columns = checked(
         feature_columns, DenseColumn,
-        "Items of feature_columns must be a dense column. You can wrap a "
+        "Items of feature_columns must be a _DenseColumn. You can wrap a "
         "categorical column with an embedding_column or indicator_column")
     made = features if isinstance(features, Features) else Features(features)
     collections = collections_of(weight_collections)
@@ -93,7 +99,50 @@ def columns_side_by_side(features, feature_columns, weight_collections=None,
             if cols_to_output_tensors is not None:
                 cols_to_output_tensors[column] = output
             outputs.append(output)
+    check_batches(outputs, columns)
     return _array.concat(outputs, 1)
+
+
+def check_batches(tensors, columns):
+    """ValueError unless the known first dimensions of the columns' tensors are
+    the same."""
+    first = None
+    for tensor, column in zip(tensors, columns):
+        batch = tensor.get_shape().dims[0].value if (
+            tensor.get_shape().ndims) else None
+        if batch is None:
+            continue
+        if first is None:
+            first = batch, column
+        elif batch != first[0]:
+            raise ValueError(
+                "Batch size (first dimension) of each feature must be same. "
+                "Batch size of columns (%s, %s): (%d, %d)"
+                % (first[1].name, column.name, first[0], batch))
+
+
+def transform_features(features, feature_columns):
+    """{column: what it makes of the dict `features`}, of a list or set of
+    columns."""
+    columns = checked(feature_columns, Column, "")
+    with name_scope(None, default_name="transform_features",
+                    values=list(features.values())):
+        made = OldFeatures(features)
+        return {column: made[column] for column in columns}
+
+
+def transform_new_features(features, feature_columns, state_manager):
+    """As transform_features, with a scope for each column. `state_manager` has
+    the variables of the columns."""
+    columns = checked(feature_columns, Column, "", "FeatureColumn")
+    outputs = {}
+    with name_scope(None, default_name="transform_features",
+                    values=list(features.values())):
+        made = Features(features)
+        for column in columns:
+            with name_scope(None, default_name=column.name):
+                outputs[column] = made.get(column, state_manager)
+    return outputs
 
 
 def width_of(column):
@@ -126,8 +175,8 @@ def linear_model(features, feature_columns, units=1, sparse_combiner="sum",
     as in input_layer."""
     columns = checked(
         feature_columns, (DenseColumn, CategoricalColumn),
-        "Items of feature_columns must be either a dense or a categorical "
-        "column")
+        "Items of feature_columns must be either a _DenseColumn or "
+        "_CategoricalColumn")
     made = Features(features)
     collections = collections_of(weight_collections)
     with variable_scope(None, default_name="linear_model",
@@ -148,6 +197,7 @@ def linear_model(features, feature_columns, units=1, sparse_combiner="sum",
                             trainable=trainable, collections=collections)
         if cols_to_vars is not None:
             cols_to_vars["bias"] = [bias]
+        check_batches(sums, columns)
         with name_scope("weighted_sum_no_bias"):
             total = _math.add_n(sums)
         return _raw.BiasAdd(value=total, bias=bias, name="weighted_sum")
@@ -159,8 +209,8 @@ def make_parse_example_spec(feature_columns):
     spec = {}
     for column in feature_columns:
         if not isinstance(column, Column):
-            raise ValueError("All feature_columns must be feature columns. "
-                             "Given: %r" % (column,))
+            raise ValueError("All feature_columns must be _FeatureColumn "
+                             "instances. Given: %s" % (column,))
         for key, value in column.parse_example_spec.items():
             if spec.setdefault(key, value) != value:
                 raise ValueError(

@@ -22,7 +22,7 @@ SequenceInputLayer = collections.namedtuple(
 SequenceInputLayer.__doc__ = """What sequence_input_layer returns."""
 
 
-def _lengths(sparse, elements=1):
+def lengths_of(sparse, elements=1):
     """int64 [batch], the steps of each sequence of a SparseTensor [batch, time,
     ...] with `elements` values a step."""
     rows = sparse.indices[:, 0]
@@ -34,7 +34,7 @@ def _lengths(sparse, elements=1):
 
 
 class SequenceCategoricalColumn(
-        _columns.CategoricalColumn, collections.namedtuple(
+        _columns.Configured, _columns.CategoricalColumn, collections.namedtuple(
             "SequenceCategoricalColumn", ["categorical_column"])):
     """Ids of a categorical column as [batch, time, n]."""
     __slots__ = ()
@@ -52,9 +52,10 @@ class SequenceCategoricalColumn(
             [shape[:2], [_math.reduce_prod(shape[2:])]], 0))
 
 
-class SequenceNumericColumn(_columns.Column, collections.namedtuple(
-        "SequenceNumericColumn",
-        ["key", "shape", "default_value", "dtype", "normalizer_fn"])):
+class SequenceNumericColumn(
+        _columns.Configured, _columns.Column, collections.namedtuple(
+            "SequenceNumericColumn",
+            ["key", "shape", "default_value", "dtype", "normalizer_fn"])):
     """See sequence_numeric_column."""
     __slots__ = ()
 
@@ -80,7 +81,7 @@ class SequenceNumericColumn(_columns.Column, collections.namedtuple(
         elements = self.variable_shape.num_elements()
         return (_array.reshape(dense, [_array.shape(dense)[0], -1]
                                + list(self.shape)),
-                _lengths(sparse, elements if flat else 1))
+                lengths_of(sparse, elements if flat else 1))
 
 
 def sequence_numeric_column(key, shape=(1,), default_value=0.0,
@@ -138,12 +139,47 @@ def sequence_categorical_column_with_vocabulary_list(
 
 def _sequence(column, features, collections, trainable):
     """([batch, time, ...], int64 lengths [batch])."""
+    return sequence_of(column, features, lambda: column.rows(
+        features, collections, trainable))
+
+
+def sequence_of(column, features, rows):
+    """([batch, time, ...], int64 lengths [batch]). `rows()`: the sequence of an
+    embedding column."""
     if isinstance(column, SequenceNumericColumn):
-        return column.sequence(features, collections, trainable)
-    lengths = _lengths(column.categorical_column.ids(features)[0])
-    if isinstance(column, _columns.IndicatorColumn):
-        return features[column], lengths
-    return column.rows(features, collections, trainable), lengths
+        return column.sequence(features, None, None)
+    lengths = lengths_of(column.categorical_column.ids(features)[0])
+    return (features[column] if isinstance(column, _columns.IndicatorColumn)
+            else rows()), lengths
+
+
+def check_sequence_columns(columns):
+    """ValueError unless all are sequence columns, or indicator or embedding
+    columns of these."""
+    for column in columns:
+        if (not getattr(column, "is_sequence", False)
+                or isinstance(column, _columns.CategoricalColumn)):
+            raise ValueError(
+                "All feature_columns must be of sequence dense columns. You "
+                "can wrap a sequence categorical column with an "
+                "embedding_column or indicator_column. Given (type %s): %r"
+                % (type(column).__name__, column))
+
+
+def flat_steps(dense, column):
+    """[batch, time, width] of a column's [batch, time, ...]."""
+    shape = _array.shape(dense)
+    return _array.reshape(dense, [
+        shape[0], shape[1], column.variable_shape.num_elements()])
+
+
+def side_by_side(outputs, lengths):
+    """([batch, time, width], int64 [batch]) of the columns' sequences, whose
+    lengths must be equal in the run."""
+    checks = [assert_equal(lengths[0], other) for other in lengths[1:]]
+    with control_dependencies(checks):
+        length = _array.identity(lengths[0])
+    return _array.concat(outputs, -1), length
 
 
 def sequence_input_layer(features, feature_columns, weight_collections=None,
@@ -156,14 +192,7 @@ def sequence_input_layer(features, feature_columns, weight_collections=None,
     input_layer."""
     columns = checked(feature_columns, _columns.Column,
                       "Items of feature_columns must be sequence columns")
-    for column in columns:
-        if (not getattr(column, "is_sequence", False)
-                or isinstance(column, _columns.CategoricalColumn)):
-            raise ValueError(
-                "All feature_columns must be of sequence dense columns. You "
-                "can wrap a sequence categorical column with an "
-                "embedding_column or indicator_column. Given (type %s): %r"
-                % (type(column).__name__, column))
+    check_sequence_columns(columns)
     made = Features(features)
     collections_ = collections_of(weight_collections)
     outputs, lengths = [], []
@@ -172,12 +201,6 @@ def sequence_input_layer(features, feature_columns, weight_collections=None,
         for column in columns:
             with variable_scope(None, default_name=column.scope_name):
                 dense, length = _sequence(column, made, collections_, trainable)
-                shape = _array.shape(dense)
-                outputs.append(_array.reshape(
-                    dense, [shape[0], shape[1],
-                            column.variable_shape.num_elements()]))
-                lengths.append(length)
-        checks = [assert_equal(lengths[0], other) for other in lengths[1:]]
-        with control_dependencies(checks):
-            length = _array.identity(lengths[0])
-        return SequenceInputLayer(_array.concat(outputs, -1), length)
+                outputs.append(flat_steps(dense, column))
+            lengths.append(length)
+        return SequenceInputLayer(*side_by_side(outputs, lengths))

@@ -18,9 +18,9 @@ def _sorted_keys(mapping):
     """The keys in order. TypeError if they have none."""
     try:
         return sorted(mapping)
-    except TypeError:
-        raise TypeError("nest only supports dicts with sortable keys."
-                        ) from None
+    except TypeError as error:
+        raise TypeError("nest only supports dicts with sortable keys. %s"
+                        % error) from None
 
 
 def _children(x):
@@ -49,7 +49,8 @@ def _is_composite(x):
 def pack_sequence_as(structure, flat_sequence, expand_composites=False):
     """`structure` again, its leaves replaced in order by `flat_sequence`.
     ValueError if their numbers differ."""
-    if not is_nested(flat_sequence) and isinstance(flat_sequence, (str, bytes)):
+    if isinstance(flat_sequence, (str, bytes)) or not hasattr(
+            flat_sequence, "__iter__"):
         raise TypeError("flat_sequence must be a sequence")
     flat = list(flat_sequence)
     if not is_nested(structure) and len(flat) != 1 and not (

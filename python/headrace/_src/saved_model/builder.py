@@ -27,10 +27,15 @@ def _asset_files(tensors):
     """[(tensor, path)] of constants that name files."""
     found = []
     for tensor in tensors or ():
-        if not isinstance(tensor, Tensor) or tensor.dtype != dtypes.string or (
-                tensor.op.type != "Const"):
-            raise TypeError("Asset tensors must be string constants, got %s"
+        if not isinstance(tensor, Tensor):
+            raise TypeError("Asset path tensor must be a Tensor. Got %s"
                             % (tensor,))
+        if tensor.op.type != "Const":
+            raise TypeError("Asset path tensor must be a constant. Got %s"
+                            % tensor)
+        if tensor.dtype != dtypes.string:
+            raise TypeError("Asset path tensor must be of dtype string. Got %s"
+                            % tensor)
         path = constant_value(tensor).item()
         if not path:
             raise ValueError("Asset filepath tensor %s is empty" % tensor.name)

@@ -75,7 +75,9 @@ def predict_signature_def(inputs, outputs):
 def _checked(tensor, what, dtype):
     info = build_tensor_info(tensor)
     if info.dtype != dtype.as_datatype_enum:
-        raise ValueError("%s must be of type %s." % (what, dtype.name))
+        raise ValueError("%s must be a %s Tensor. Got %s." % (
+            what, "string" if dtype == dtypes.string else "float",
+            dtypes.as_dtype(info.dtype).name))
     return info
 
 
@@ -84,7 +86,7 @@ def _examples(examples, what):
         raise ValueError("%s examples cannot be None." % what)
     if not hasattr(examples, "get_shape"):
         raise ValueError("%s examples must be a string Tensor." % what)
-    return _checked(examples, "%s input tensors" % what, dtypes.string)
+    return _checked(examples, "%s examples" % what, dtypes.string)
 
 
 def regression_signature_def(examples, predictions):
@@ -93,7 +95,7 @@ def regression_signature_def(examples, predictions):
     if predictions is None:
         raise ValueError("Regression predictions cannot be None.")
     output = _checked(convert_to_tensor(predictions),
-                      "Regression output tensors", dtypes.float32)
+                      "Regression output", dtypes.float32)
     return build_signature_def({constants.REGRESS_INPUTS: inputs},
                                {constants.REGRESS_OUTPUTS: output},
                                constants.REGRESS_METHOD_NAME)
@@ -109,10 +111,10 @@ def classification_signature_def(examples, classes, scores):
     outputs = {}
     if classes is not None:
         outputs[constants.CLASSIFY_OUTPUT_CLASSES] = _checked(
-            classes, "Classification classes output tensors", dtypes.string)
+            classes, "Classification classes", dtypes.string)
     if scores is not None:
         outputs[constants.CLASSIFY_OUTPUT_SCORES] = _checked(
-            scores, "Classification scores output tensors", dtypes.float32)
+            scores, "Classification scores", dtypes.float32)
     return build_signature_def({constants.CLASSIFY_INPUTS: inputs}, outputs,
                                constants.CLASSIFY_METHOD_NAME)
 
