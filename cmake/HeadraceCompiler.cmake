@@ -40,7 +40,8 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     -ffunction-sections -fdata-sections -fvisibility-inlines-hidden)
   # What seldom runs stays at a function's end: in a section of its own it would
   # have its own table for unwinding, and longer jumps.
-  list(APPEND HEADRACE_FLAGS -fno-reorder-blocks-and-partition)
+  list(APPEND HEADRACE_FLAGS
+    $<$<CONFIG:Release>:-fno-reorder-blocks-and-partition>)
   # Looking for garbage only beyond 0.6 GB saves a tenth of the compiler's time.
   list(APPEND HEADRACE_FLAGS --param=ggc-min-heapsize=600000)
 elseif(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
