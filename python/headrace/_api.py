@@ -766,6 +766,7 @@ NAMES = {
         "slim.train_ops": """
             add_gradients_summaries clip_gradient_norms
             clip_gradient_norms_fn create_train_op multiply_gradients""",
+        "training.buckets": "bucket bucket_by_sequence_length",
         "training.checkpoint_management": """
             checkpoints_iterator wait_for_new_checkpoint""",
         "training.device_setter": """

@@ -173,6 +173,7 @@ INTERNAL = {
                              variables_read""",
     "training.saver": "saver_of",
     "training.global_step": "get_or_create_read",
+    "training.input_pipelines": "checked_keep_input restore_all store_all",
     "training.moving_averages": "assign_moving_average",
     "training.optimizer": "OpUpdates",
     "training.resources": """initialize_resources local_resources
