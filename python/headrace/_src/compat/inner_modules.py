@@ -1,6 +1,8 @@
 """What programs use of TensorFlow's modules beyond its interface, and where it
 is defined: as in `_api.py`, from modules of `_src`."""
 
+from headrace import _api
+
 # Names of `tensorflow` itself.
 ROOT = {
     "__git_version__": ("compat.constants", "GIT_VERSION"),
@@ -1533,6 +1535,7 @@ SAME = {
     "contrib.feature_column.python.feature_column.sequence_feature_column":
         "contrib.feature_column",
     "contrib.eager.python.tfe": "contrib.eager",
+    "contrib.integrate.python.ops.odes": "contrib.integrate",
     "contrib.framework.nest": "python.util.nest",
     "python.training.distribution_strategy_context":
         "python.distribute.distribution_strategy_context",
@@ -1567,3 +1570,6 @@ SAME = {
     "python.platform.logging": "python.platform.tf_logging",
     "python.pywrap_tensorflow_internal": "python.pywrap_tensorflow",
 }
+SAME.update({
+    "contrib.keras.api." + space[len("contrib."):]: space
+    for space in _api.NAMES if (space + ".").startswith("contrib.keras.")})
