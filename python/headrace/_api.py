@@ -312,6 +312,18 @@ NAMES = {
             Feature convert do_not_convert set_loop_options""",
         "compat.second_forms": "to_code=to_code_v2 to_graph=to_graph_v2",
     },
+    "contrib.checkpoint": {
+        "compat.trackables": """
+            List Mapping NumpyState UniqueNameTracker
+            dot_graph_from_checkpoint object_metadata""",
+        "compat.tracking": """
+            Checkpointable=AutoTrackable CheckpointableBase=Trackable""",
+        "framework.messages": """
+            CheckpointableObjectGraph=TrackableObjectGraph""",
+        "training.object_checkpoints": "CheckpointManager",
+        "training.object_graph": "list_objects",
+        "training.python_state": "PythonStateWrapper=PythonState",
+    },
     "contrib.cluster_resolver": {
         "training.cluster_resolver": """
             ClusterResolver SimpleClusterResolver TFConfigClusterResolver

@@ -142,6 +142,10 @@ NAMES = {
     "contrib.autograph": """
         AutoGraphError ConversionOptions Feature StackTraceMapper convert converted_call
         do_not_convert operators set_element_type set_loop_options stack to_code to_graph utils""",
+    "contrib.checkpoint": """
+        CheckpointManager Checkpointable CheckpointableBase CheckpointableObjectGraph List
+        Mapping NoDependency NumpyState PythonStateWrapper UniqueNameTracker capture_dependencies
+        dot_graph_from_checkpoint list_objects object_metadata split_dependency""",
     "contrib.cluster_resolver": """
         ClusterResolver GCEClusterResolver KubernetesClusterResolver SimpleClusterResolver
         SlurmClusterResolver TFConfigClusterResolver TPUClusterResolver UnionClusterResolver""",

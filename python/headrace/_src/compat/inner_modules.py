@@ -1219,6 +1219,7 @@ NAMES = {
             no_automatic_dependency_tracking_scope""",
     },
     "python.training.tracking.data_structures": {
+        "compat.trackables": "List Mapping",
         "compat.tracking": "NoDependency=no_dependency",
     },
     "python.training.tracking.tracking": {
@@ -1443,7 +1444,9 @@ NAMES = {
         "ops.string_ops": "reduce_join",
     },
     "python.training.tracking.util": {
+        "compat.trackables": "object_metadata",
         "training.object_checkpoints": "Checkpoint",
+        "training.object_graph": "list_objects",
         "layers.backend": "get_session",
     },
     "python.keras.optimizers": {
@@ -1534,6 +1537,9 @@ OF_ESTIMATOR = {
 SAME = {
     "contrib.feature_column.python.feature_column.sequence_feature_column":
         "contrib.feature_column",
+    "contrib.checkpoint.python.containers": "contrib.checkpoint",
+    "contrib.checkpoint.python.python_state": "contrib.checkpoint",
+    "contrib.checkpoint.python.visualize": "contrib.checkpoint",
     "contrib.eager.python.tfe": "contrib.eager",
     "contrib.integrate.python.ops.odes": "contrib.integrate",
     "contrib.framework.nest": "python.util.nest",
