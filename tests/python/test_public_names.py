@@ -50,7 +50,7 @@ INTERNAL_MODULES = """
     variables.initial_values variables.partitions variables.records
     variables.ref_variables variables.resource_variables variables.saveables
     framework.notebook platform.own_app training.graph_copies
-    framework.operation saved_model.concrete saved_model.structures
+    framework.operation saved_model.bodies saved_model.concrete saved_model.structures
     testing.assertions variables.store variables.tracking feature_column.features"""
 INTERNAL = {
     "autograph.function": "Concrete Function",
