@@ -312,6 +312,18 @@ NAMES = {
             Feature convert do_not_convert set_loop_options""",
         "compat.second_forms": "to_code=to_code_v2 to_graph=to_graph_v2",
     },
+    "contrib.checkpoint": {
+        "compat.trackables": """
+            List Mapping NumpyState UniqueNameTracker
+            dot_graph_from_checkpoint object_metadata""",
+        "compat.tracking": """
+            Checkpointable=AutoTrackable CheckpointableBase=Trackable""",
+        "framework.messages": """
+            CheckpointableObjectGraph=TrackableObjectGraph""",
+        "training.object_checkpoints": "CheckpointManager",
+        "training.object_graph": "list_objects",
+        "training.python_state": "PythonStateWrapper=PythonState",
+    },
     "contrib.cluster_resolver": {
         "training.cluster_resolver": """
             ClusterResolver SimpleClusterResolver TFConfigClusterResolver
@@ -470,6 +482,223 @@ NAMES = {
             flat_transforms_to_matrices interpolate_spline
             matrices_to_flat_transforms rotate sparse_image_warp transform
             translate translations_to_projective_transforms""",
+    },
+    "contrib.integrate": {
+        "contrib.odes": "odeint odeint_fixed",
+    },
+    "contrib.keras": {},
+    "contrib.keras.activations": {
+        "layers.activations": """
+            deserialize elu get hard_sigmoid linear relu selu serialize sigmoid
+            softmax softplus softsign tanh""",
+    },
+    "contrib.keras.applications": {
+        "applications.inception": "InceptionV3",
+        "applications.mobilenet": "MobileNet",
+        "applications.resnet": "ResNet50",
+        "applications.vgg": "VGG16 VGG19",
+        "applications.xception": "Xception",
+    },
+    "contrib.keras.applications.inception_v3": {
+        "applications.imagenet": """
+            decode_predictions preprocess_input=preprocess_tf""",
+        "applications.inception": "InceptionV3",
+    },
+    "contrib.keras.applications.mobilenet": {
+        "applications.imagenet": """
+            decode_predictions preprocess_input=preprocess_tf""",
+        "applications.mobilenet": "MobileNet",
+    },
+    "contrib.keras.applications.resnet50": {
+        "applications.imagenet": """
+            decode_predictions preprocess_input=preprocess_caffe""",
+        "applications.resnet": "ResNet50",
+    },
+    "contrib.keras.applications.vgg16": {
+        "applications.imagenet": """
+            decode_predictions preprocess_input=preprocess_caffe""",
+        "applications.vgg": "VGG16",
+    },
+    "contrib.keras.applications.vgg19": {
+        "applications.imagenet": """
+            decode_predictions preprocess_input=preprocess_caffe""",
+        "applications.vgg": "VGG19",
+    },
+    "contrib.keras.applications.xception": {
+        "applications.imagenet": """
+            decode_predictions preprocess_input=preprocess_tf""",
+        "applications.xception": "Xception",
+    },
+    "contrib.keras.backend": {
+        "layers.backend": """
+            batch_get_value batch_set_value cast clear_session concatenate
+            constant count_params dot dtype epsilon eval floatx get_session
+            get_uid get_value hard_sigmoid image_data_format int_shape
+            learning_phase max mean min ndim placeholder relu reset_uids
+            reshape set_epsilon set_floatx set_image_data_format
+            set_learning_phase set_session set_value shape softmax square sum
+            variable""",
+        "keras.backend_arrays": """
+            abs all any arange argmax argmin backend batch_dot batch_flatten
+            cast_to_floatx clip cos elu equal exp expand_dims eye flatten
+            gather greater greater_equal in_top_k is_sparse l2_normalize less
+            less_equal log maximum minimum not_equal one_hot ones ones_like
+            permute_dimensions pow prod random_binomial random_normal
+            random_normal_variable random_uniform random_uniform_variable
+            repeat repeat_elements reverse round sigmoid sign sin softplus
+            softsign spatial_2d_padding spatial_3d_padding sqrt squeeze stack
+            std tanh temporal_padding to_dense transpose truncated_normal var
+            zeros zeros_like""",
+        "keras.backend_networks": """
+            batch_normalization bias_add binary_crossentropy
+            categorical_crossentropy conv1d conv2d conv2d_transpose conv3d
+            ctc_batch_cost ctc_decode ctc_label_dense_to_sparse dropout
+            moving_average_update normalize_batch_in_training pool2d pool3d
+            resize_images resize_volumes rnn separable_conv2d
+            sparse_categorical_crossentropy""",
+        "keras.backend_running": """
+            foldl foldr function gradients in_test_phase in_train_phase
+            manual_variable_initialization map_fn name_scope print_tensor
+            stop_gradient switch update update_add update_sub""",
+    },
+    "contrib.keras.callbacks": {
+        "keras.callbacks": """
+            BaseLogger CSVLogger Callback EarlyStopping History LambdaCallback
+            LearningRateScheduler ModelCheckpoint ProgbarLogger
+            ReduceLROnPlateau RemoteMonitor TensorBoard TerminateOnNaN""",
+    },
+    "contrib.keras.constraints": {
+        "layers.constraints": """
+            Constraint MaxNorm MinMaxNorm NonNeg UnitNorm deserialize get
+            max_norm min_max_norm non_neg serialize unit_norm""",
+    },
+    "contrib.keras.datasets": {},
+    "contrib.keras.datasets.boston_housing": {
+        "keras.known_data": "load_data=load_boston_housing",
+    },
+    "contrib.keras.datasets.cifar10": {
+        "keras.known_data": "load_data=load_cifar10",
+    },
+    "contrib.keras.datasets.cifar100": {
+        "keras.known_data": "load_data=load_cifar100",
+    },
+    "contrib.keras.datasets.imdb": {
+        "keras.known_data": """
+            get_word_index=get_imdb_word_index load_data=load_imdb""",
+    },
+    "contrib.keras.datasets.mnist": {
+        "keras.known_data": "load_data=load_mnist",
+    },
+    "contrib.keras.datasets.reuters": {
+        "keras.known_data": """
+            get_word_index=get_reuters_word_index load_data=load_reuters""",
+    },
+    "contrib.keras.initializers": {
+        "layers.initializers": """
+            RandomNormal RandomUniform TruncatedNormal deserialize get
+            serialize""",
+        "variables.initializers": """
+            Constant Identity Initializer Ones Orthogonal VarianceScaling Zeros
+            glorot_normal glorot_uniform he_normal he_uniform lecun_normal
+            lecun_uniform""",
+    },
+    "contrib.keras.layers": {
+        "keras.conv_recurrent": "ConvLSTM2D",
+        "keras.local_layers": "LocallyConnected1D LocallyConnected2D",
+        "layers.convolution": """
+            Conv1D Conv2D Conv2DTranspose Conv3D Conv3DTranspose
+            Convolution1D=Conv1D Convolution2D=Conv2D
+            Convolution2DTranspose=Conv2DTranspose Convolution3D=Conv3D
+            Convolution3DTranspose=Conv3DTranspose SeparableConv2D
+            SeparableConvolution2D=SeparableConv2D""",
+        "layers.core": """
+            Activation Add Concatenate Dense Dropout Embedding Flatten Lambda
+            LeakyReLU Masking Multiply PReLU Permute RepeatVector Reshape
+            ZeroPadding1D ZeroPadding2D ZeroPadding3D""",
+        "layers.engine": "Layer",
+        "layers.further": """
+            ActivityRegularization AlphaDropout Cropping3D Dot GaussianDropout
+            GlobalAveragePooling3D GlobalAvgPool3D=GlobalAveragePooling3D
+            GlobalMaxPool3D=GlobalMaxPooling3D GlobalMaxPooling3D
+            SpatialDropout3D UpSampling3D dot""",
+        "layers.input_spec": "InputSpec",
+        "keras.models": "Input InputLayer",
+        "layers.normalization": "BatchNormalization",
+        "layers.pooling": """
+            AveragePooling1D AveragePooling2D AveragePooling3D AvgPool1D
+            AvgPool2D AvgPool3D GlobalAveragePooling2D
+            GlobalAvgPool2D=GlobalAveragePooling2D
+            GlobalMaxPool2D=GlobalMaxPooling2D GlobalMaxPooling2D MaxPool1D
+            MaxPool2D MaxPool3D MaxPooling1D MaxPooling2D MaxPooling3D""",
+        "layers.recurrent": """
+            Bidirectional GRU LSTM SimpleRNN TimeDistributed Wrapper""",
+        "layers.simple": """
+            Average Cropping1D Cropping2D ELU GaussianNoise
+            GlobalAveragePooling1D GlobalAvgPool1D=GlobalAveragePooling1D
+            GlobalMaxPool1D=GlobalMaxPooling1D GlobalMaxPooling1D Maximum
+            SpatialDropout1D SpatialDropout2D ThresholdedReLU UpSampling1D
+            UpSampling2D add average concatenate maximum multiply""",
+    },
+    "contrib.keras.losses": {
+        "keras.losses": """
+            binary_crossentropy categorical_crossentropy categorical_hinge
+            cosine_similarity deserialize get hinge kullback_leibler_divergence
+            logcosh mean_absolute_error mean_absolute_percentage_error
+            mean_squared_error mean_squared_logarithmic_error poisson serialize
+            sparse_categorical_crossentropy squared_hinge""",
+    },
+    "contrib.keras.metrics": {
+        "keras.losses": "cosine_similarity=cosine_proximity",
+        "keras.metrics": """
+            binary_accuracy binary_crossentropy categorical_accuracy
+            categorical_crossentropy deserialize get hinge
+            kullback_leibler_divergence mean_absolute_error
+            mean_absolute_percentage_error mean_squared_error
+            mean_squared_logarithmic_error poisson serialize
+            sparse_categorical_crossentropy sparse_top_k_categorical_accuracy
+            squared_hinge top_k_categorical_accuracy""",
+    },
+    "contrib.keras.models": {
+        "keras.configs": "model_from_config model_from_json model_from_yaml",
+        "keras.model_files": "load_model save_model",
+        "keras.models": "Model Sequential",
+    },
+    "contrib.keras.optimizers": {
+        "keras.optimizers": """
+            Adadelta Adagrad Adam Adamax Nadam Optimizer RMSprop SGD
+            deserialize get serialize""",
+    },
+    "contrib.keras.preprocessing": {},
+    "contrib.keras.preprocessing.image": {
+        "keras.image_arrays": """
+            array_to_img img_to_array load_img random_channel_shift
+            random_rotation random_shear random_shift random_zoom""",
+        "keras.image_batches": """
+            DirectoryIterator ImageDataGenerator Iterator NumpyArrayIterator""",
+    },
+    "contrib.keras.preprocessing.sequence": {
+        "keras.sequence": "make_sampling_table pad_sequences skipgrams",
+    },
+    "contrib.keras.preprocessing.text": {
+        "keras.text": "Tokenizer one_hot text_to_word_sequence",
+    },
+    "contrib.keras.regularizers": {
+        "layers.regularizers": """
+            L1L2 Regularizer deserialize get l1 l1_l2 l2 serialize""",
+    },
+    "contrib.keras.utils": {
+        "keras.data_files": "HDF5Matrix get_file",
+        "keras.enqueuers": "GeneratorEnqueuer SequenceEnqueuer",
+        "keras.progress": "Progbar",
+        "keras.utils": """
+            Sequence convert_all_kernels_in_model normalize to_categorical""",
+        "layers.named": """
+            CustomObjectScope custom_object_scope deserialize_keras_object
+            get_custom_objects serialize_keras_object""",
+    },
+    "contrib.keras.wrappers": {},
+    "contrib.keras.wrappers.scikit_learn": {
+        "keras.scikit_learn": "KerasClassifier KerasRegressor",
     },
     "contrib.layers": {
         "contrib.image_layers": """
@@ -772,6 +1001,7 @@ NAMES = {
         "slim.train_ops": """
             add_gradients_summaries clip_gradient_norms
             clip_gradient_norms_fn create_train_op multiply_gradients""",
+        "training.buckets": "bucket bucket_by_sequence_length",
         "training.checkpoint_management": """
             checkpoints_iterator wait_for_new_checkpoint""",
         "training.device_setter": """

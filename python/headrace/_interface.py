@@ -142,6 +142,10 @@ NAMES = {
     "contrib.autograph": """
         AutoGraphError ConversionOptions Feature StackTraceMapper convert converted_call
         do_not_convert operators set_element_type set_loop_options stack to_code to_graph utils""",
+    "contrib.checkpoint": """
+        CheckpointManager Checkpointable CheckpointableBase CheckpointableObjectGraph List
+        Mapping NoDependency NumpyState PythonStateWrapper UniqueNameTracker capture_dependencies
+        dot_graph_from_checkpoint list_objects object_metadata split_dependency""",
     "contrib.cluster_resolver": """
         ClusterResolver GCEClusterResolver KubernetesClusterResolver SimpleClusterResolver
         SlurmClusterResolver TFConfigClusterResolver TPUClusterResolver UnionClusterResolver""",
@@ -264,6 +268,7 @@ NAMES = {
         dense_image_warp flat_transforms_to_matrices interpolate_spline matrices_to_flat_transforms
         rotate single_image_random_dot_stereograms sparse_image_warp transform translate
         translations_to_projective_transforms""",
+    "contrib.integrate": "odeint odeint_fixed",
     "contrib.layers": """
         GDN OPTIMIZER_CLS_NAMES OPTIMIZER_SUMMARIES RevBlock SPARSE_FEATURE_CROSS_DEFAULT_HASH_KEY
         apply_regularization avg_pool2d avg_pool3d batch_norm bias_add bow_encoder
@@ -1015,3 +1020,70 @@ NAMES = {
 
 # The same module under two names.
 NAMES["app.flags"] = NAMES["flags"]
+
+# What tf.keras has and tf.contrib.keras has not, by namespace of the latter.
+_NOT_IN_CONTRIB = {
+    "keras": "Input Model Sequential estimator experimental mixed_precision",
+    "keras.activations": "exponential",
+    "keras.applications": """
+        DenseNet121 DenseNet169 DenseNet201 InceptionResNetV2 MobileNetV2 NASNetLarge NASNetMobile
+        ResNet101 ResNet101V2 ResNet152 ResNet152V2 ResNet50V2 densenet imagenet_utils
+        inception_resnet_v2 mobilenet_v2 nasnet resnet resnet_v2""",
+    "keras.applications.inception_v3": "",
+    "keras.applications.mobilenet": "",
+    "keras.applications.resnet50": "",
+    "keras.applications.vgg16": "",
+    "keras.applications.vgg19": "",
+    "keras.applications.xception": "",
+    "keras.backend": """
+        cumprod cumsum learning_phase_scope local_conv1d local_conv2d tile""",
+    "keras.callbacks": "",
+    "keras.constraints": "RadialConstraint radial_constraint",
+    "keras.datasets": "fashion_mnist",
+    "keras.datasets.boston_housing": "",
+    "keras.datasets.cifar10": "",
+    "keras.datasets.cifar100": "",
+    "keras.datasets.imdb": "",
+    "keras.datasets.mnist": "",
+    "keras.datasets.reuters": "",
+    "keras.initializers": """
+        constant identity normal ones orthogonal random_normal random_uniform truncated_normal
+        uniform zeros""",
+    "keras.layers": """
+        AbstractRNNCell AdditiveAttention Attention CuDNNGRU CuDNNLSTM DenseFeatures
+        DepthwiseConv2D GRUCell LSTMCell LayerNormalization Minimum RNN ReLU SeparableConv1D
+        SeparableConvolution1D SimpleRNNCell Softmax StackedRNNCells Subtract deserialize minimum
+        serialize subtract""",
+    "keras.losses": """
+        BinaryCrossentropy CategoricalCrossentropy CategoricalHinge CosineSimilarity Hinge Huber
+        KLD KLDivergence LogCosh Loss MAE MAPE MSE MSLE MeanAbsoluteError
+        MeanAbsolutePercentageError MeanSquaredError MeanSquaredLogarithmicError Poisson
+        SparseCategoricalCrossentropy SquaredHinge cosine cosine_proximity kld mae mape mse msle""",
+    "keras.metrics": """
+        AUC Accuracy BinaryAccuracy BinaryCrossentropy CategoricalAccuracy CategoricalCrossentropy
+        CategoricalHinge CosineSimilarity FalseNegatives FalsePositives Hinge KLD KLDivergence
+        LogCoshError MAE MAPE MSE MSLE Mean MeanAbsoluteError MeanAbsolutePercentageError MeanIoU
+        MeanRelativeError MeanSquaredError MeanSquaredLogarithmicError MeanTensor Metric Poisson
+        Precision Recall RootMeanSquaredError SensitivityAtSpecificity SparseCategoricalAccuracy
+        SparseCategoricalCrossentropy SparseTopKCategoricalAccuracy SpecificityAtSensitivity
+        SquaredHinge Sum TopKCategoricalAccuracy TrueNegatives TruePositives cosine
+        cosine_proximity kld mae mape mse msle sparse_categorical_accuracy""",
+    "keras.models": "clone_model",
+    "keras.optimizers": "Ftrl schedules",
+    "keras.preprocessing": "",
+    "keras.preprocessing.image": """
+        apply_affine_transform apply_brightness_shift apply_channel_shift random_brightness
+        save_img""",
+    "keras.preprocessing.sequence": "TimeseriesGenerator",
+    "keras.preprocessing.text": "hashing_trick",
+    "keras.regularizers": "",
+    "keras.utils": """
+        OrderedEnqueuer get_source_inputs model_to_dot multi_gpu_model""",
+    "keras.wrappers": "",
+    "keras.wrappers.scikit_learn": "",
+}
+for _space, _names in _NOT_IN_CONTRIB.items():
+    NAMES["contrib." + _space] = " ".join(
+        name for name in NAMES[_space].split() if name not in _names.split())
+NAMES["contrib.keras"] += " api"
+NAMES["contrib.keras.metrics"] += " cosine_similarity"

@@ -51,7 +51,7 @@ INTERNAL_MODULES = """
     variables.initial_values variables.partitions variables.records
     variables.ref_variables variables.resource_variables variables.saveables
     framework.notebook platform.own_app training.graph_copies
-    framework.operation saved_model.concrete saved_model.structures
+    framework.operation saved_model.bodies saved_model.concrete saved_model.structures
     testing.assertions variables.store variables.tracking feature_column.features"""
 INTERNAL = {
     "autograph.function": "Concrete Function",
@@ -182,6 +182,7 @@ INTERNAL = {
                              variables_read""",
     "training.saver": "saver_of",
     "training.global_step": "get_or_create_read",
+    "training.input_pipelines": "checked_keep_input restore_all store_all",
     "training.moving_averages": "assign_moving_average",
     "training.optimizer": "OpUpdates",
     "training.resources": """initialize_resources local_resources

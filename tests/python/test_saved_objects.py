@@ -313,3 +313,43 @@ def test_a_model_with_a_call_of_its_own_has_no_config(tmp_path):
     with tf.Session() as session:
         session.run(tf.global_variables_initializer())
         np.testing.assert_allclose(session.run(found), wanted, rtol=1e-5)
+
+
+@pytest.mark.parametrize("name", THEIRS)
+def test_a_signature_has_its_nodes(name, tmp_path):
+    saved = tf.saved_model.load_v2(unpacked(name, tmp_path))
+    for signature in saved.signatures.values():
+        arguments = tf.nest.flatten(signature.structured_input_signature)
+        results = tf.nest.flatten(signature.structured_outputs)
+        graph = signature.graph
+        assert graph is signature.graph is not tf.get_default_graph()
+        assert graph.inputs == signature.inputs
+        assert [(t.op.type, t.dtype, t.shape.as_list())
+                for t in signature.inputs[:len(arguments)]] == [
+                    ("Placeholder", s.dtype, s.shape.as_list())
+                    for s in arguments]
+        assert all(t.op.type == "Placeholder" for t in signature.inputs)
+        assert [(t.graph, t.dtype, str(t.shape)) for t in signature.outputs] == [
+            (graph, s.dtype, str(s.shape)) for s in results]
+
+
+def test_nodes_of_a_signature_of_our_own(tmp_path):
+    class Module(tf.Module):
+        @tf.function(input_signature=[tf.TensorSpec([None, 2], tf.float32, "x"),
+                                      tf.TensorSpec([], tf.int32, "k")])
+        def split(self, x, k):
+            a, b = tf.split(x, 2, axis=1)
+            return {"b": b, "k": k + 1, "a": a}
+
+    with tf.Session():
+        tf.saved_model.save(Module(), str(tmp_path / "m"))
+    signature = tf.saved_model.load_v2(
+        str(tmp_path / "m")).signatures["serving_default"]
+    assert [t.name for t in signature.inputs] == ["k:0", "x:0"]
+    assert signature.inputs[0].shape == []
+    assert [t.shape.as_list() for t in signature.outputs] == [
+        [None, 1], [None, 1], []]
+    with tf.Session(graph=signature.graph) as session:
+        got = session.run(signature.outputs, dict(zip(
+            signature.inputs, [4, [[1., 2.]]])))
+    assert [v.tolist() for v in got] == [[[1.]], [[2.]], 5]

@@ -125,3 +125,13 @@ class TestFold:
         assert run(tf.foldr(lambda a, v: a - v, x)) == -2
         assert run(tf.foldl(lambda a, v: a * 2 + v, x, initializer=1.)) == 42
         assert run(tf.foldr(lambda a, v: a * 2 + v, x, initializer=1.)) == 65
+
+
+def test_nodes_have_the_names_they_are_given():
+    array = tf.TensorArray(tf.float32, 2).unstack([1., 2.], name="u")
+    tf.TensorArray(tf.float32, 2).split([1., 2.], [1, 1], name="p")
+    array.stack(name="s")
+    array.stack()
+    names = {op.name for op in tf.get_default_graph().get_operations()}
+    assert {"u/u/value", "u/u/u", "p/p", "s/s", "s/range",
+            "TensorArrayStack/TensorArrayGatherV3"} <= names

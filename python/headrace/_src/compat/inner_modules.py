@@ -1,6 +1,8 @@
 """What programs use of TensorFlow's modules beyond its interface, and where it
 is defined: as in `_api.py`, from modules of `_src`."""
 
+from headrace import _api
+
 # Names of `tensorflow` itself.
 ROOT = {
     "__git_version__": ("compat.constants", "GIT_VERSION"),
@@ -1250,6 +1252,7 @@ NAMES = {
             no_automatic_dependency_tracking_scope""",
     },
     "python.training.tracking.data_structures": {
+        "compat.trackables": "List Mapping",
         "compat.tracking": "NoDependency=no_dependency",
     },
     "python.training.tracking.tracking": {
@@ -1481,7 +1484,9 @@ NAMES = {
         "ops.string_ops": "reduce_join",
     },
     "python.training.tracking.util": {
+        "compat.trackables": "object_metadata",
         "training.object_checkpoints": "Checkpoint",
+        "training.object_graph": "list_objects",
         "layers.backend": "get_session",
     },
     "python.keras.optimizers": {
@@ -1582,7 +1587,11 @@ OF_ESTIMATOR = {
 SAME = {
     "contrib.feature_column.python.feature_column.sequence_feature_column":
         "contrib.feature_column",
+    "contrib.checkpoint.python.containers": "contrib.checkpoint",
+    "contrib.checkpoint.python.python_state": "contrib.checkpoint",
+    "contrib.checkpoint.python.visualize": "contrib.checkpoint",
     "contrib.eager.python.tfe": "contrib.eager",
+    "contrib.integrate.python.ops.odes": "contrib.integrate",
     "contrib.framework.nest": "python.util.nest",
     "python.training.distribution_strategy_context":
         "python.distribute.distribution_strategy_context",
@@ -1617,3 +1626,6 @@ SAME = {
     "python.platform.logging": "python.platform.tf_logging",
     "python.pywrap_tensorflow_internal": "python.pywrap_tensorflow",
 }
+SAME.update({
+    "contrib.keras.api." + space[len("contrib."):]: space
+    for space in _api.NAMES if (space + ".").startswith("contrib.keras.")})

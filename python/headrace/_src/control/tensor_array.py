@@ -136,7 +136,7 @@ class TensorArray:
     def stack(self, name=None):
         """All elements as one tensor, a new dimension in front."""
         with _graph.name_scope(name, "TensorArrayStack", [self._handle]):
-            return self.gather(_math.range(0, self.size()))
+            return self.gather(_math.range(0, self.size()), name=name)
 
     def gather(self, indices, name=None):
         """The elements at `indices` as one tensor."""
@@ -166,7 +166,7 @@ class TensorArray:
         with _graph.name_scope(name, "TensorArrayUnstack",
                                [self._handle, value]):
             n = _array.shape(value)[0]
-            return self.scatter(_math.range(0, n), value)
+            return self.scatter(_math.range(0, n), value, name=name)
 
     def scatter(self, indices, value, name=None):
         """The array with slice i of `value` at indices[i]."""
@@ -176,7 +176,7 @@ class TensorArray:
             if value.get_shape().ndims is not None:
                 self._merge_shape(TensorShape(value.get_shape().as_list()[1:]))
             return self._with_flow(_raw.TensorArrayScatterV3(
-                self._handle, indices, value, self._flow))
+                self._handle, indices, value, self._flow, name=name))
 
     def split(self, value, lengths, name=None):
         """The array filled from runs of `lengths` along the first dimension
@@ -193,7 +193,7 @@ class TensorArray:
                 self._merge_shape(TensorShape(
                     [int(known.flat[0])] + shape.as_list()[1:]))
             return self._with_flow(_raw.TensorArraySplitV3(
-                self._handle, value, lengths, self._flow))
+                self._handle, value, lengths, self._flow, name=name))
 
     def size(self, name=None):
         return _raw.TensorArraySizeV3(self._handle, self._flow, name=name)

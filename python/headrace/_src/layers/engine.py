@@ -29,7 +29,7 @@ from headrace._src.variables.module import Module
 from headrace._src.variables.partitions import PartitionedVariable
 from headrace._src.variables.records import (
     VariableAggregation, VariableSynchronization)
-from headrace._src.variables.tracking import attributes
+from headrace._src.variables.tracking import Container, attributes
 from headrace._src.variables.variables import Variable
 
 _OUR_LAYERS = __name__.rpartition(".")[0] + "."
@@ -242,7 +242,8 @@ class Layer(Module):
         """The layers that are attributes of this one, once each."""
         found = []
         for _, value in attributes(self):
-            for x in value if isinstance(value, (list, tuple)) else [value]:
+            for x in value if isinstance(
+                    value, (list, tuple, Container)) else [value]:
                 if isinstance(x, Layer) and x is not self and x not in found:
                     found.append(x)
         return found

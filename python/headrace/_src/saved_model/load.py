@@ -13,7 +13,9 @@ from headrace._src.framework.messages import TrackableObjectGraph
 from headrace._src.framework.tensor import constant, convert_to_tensor
 from headrace._src.framework.tensor_shape import TensorShape
 from headrace._src.functions.function_def import next_number
+from headrace._src.ops.type_specs import TensorSpec
 from headrace._src.saved_model import constants, structures
+from headrace._src.saved_model.bodies import Body
 from headrace._src.saved_model.concrete import (
     Restored, canonical, full_signature)
 from headrace._src.saved_model.loader import parse_saved_model
@@ -106,6 +108,22 @@ class _Bare:
     structured_outputs = property(
         lambda self: self._function.structured_outputs)
     structured_input_signature = property(lambda self: self._function.specs)
+
+    @property
+    def graph(self):
+        """The nodes of the function, a tf.Graph of its own."""
+        return self._function.body
+
+    @property
+    def inputs(self):
+        """The placeholders of the graph: of arguments, then of what the function
+        takes from objects."""
+        return self.graph.inputs
+
+    @property
+    def outputs(self):
+        """The results, tensors of the graph."""
+        return self.graph.outputs
 
     def __call__(self, *args, **kwargs):
         if len(args) > self._places:
@@ -248,12 +266,16 @@ class _Loader:
             saved = self._proto.concrete_functions[name]
             definition = self._definitions[name]
             self._concretes[name] = _Late(
-                self, list(saved.bound_inputs), definition.signature.name,
+                self, list(saved.bound_inputs), definition,
                 structures.decoded(saved.canonicalized_input_signature),
                 structures.decoded(saved.output_signature),
                 [dtypes.as_dtype(arg.type)
                  for arg in definition.signature.output_arg])
         return self._concretes[name]
+
+    def library(self):
+        """{name in the graph: FunctionDef}"""
+        return {f.signature.name: f for f in self._definitions.values()}
 
     def bound(self, numbers):
         """The tensors that objects are to functions."""
@@ -390,9 +412,16 @@ class _Late(Restored):
     """A function whose bound tensors are looked up when it is called: objects
     may be made in any order."""
 
-    def __init__(self, loader, numbers, name, specs, results, types):
-        super().__init__(name, specs, results, None, types)
+    def __init__(self, loader, numbers, definition, specs, results, types):
+        super().__init__(definition.signature.name, specs, results, None, types)
         self._loader, self._numbers = loader, numbers
+        self._definition = definition
+
+    @functools.cached_property
+    def body(self):
+        return Body(self._definition, self._loader.library(), *(
+            [x for x in nest.flatten(specs) if isinstance(x, TensorSpec)]
+            for specs in (self.specs, self.structured_outputs)))
 
     def run(self, args, kwargs):
         self._bound = self._loader.bound(self._numbers)

@@ -262,13 +262,12 @@ class _Stored:
         `stored` if there is one. What is not kept is not stored: its handle
         is -1."""
         op, rank = _raw.AddSparseToTensorsMap, value.get_shape().ndims
-        missing = constant(-1, _dtypes.int64)
+        rows = value.dense_shape[:1] if enqueue_many else None
         if enqueue_many:
             op, rank = _raw.AddManySparseToTensorsMap, rank and rank - 1
-            missing = _array.fill(value.dense_shape[:1], missing)
         if keep_input.get_shape().ndims == 1:
-            rows = _array.gather(keep_input, value.indices[:, 0])
-            value, keep_input = sparse_retain(value, rows), constant(True)
+            kept = _array.gather(keep_input, value.indices[:, 0])
+            value, keep_input = sparse_retain(value, kept), constant(True)
         made = []
 
         def add():
@@ -276,8 +275,12 @@ class _Stored:
                          shared_name=stored._map_op.name if stored else "")
             made.append(handles.op)
             return handles
+
+        def missing():
+            none = constant(-1, _dtypes.int64)
+            return none if rows is None else _array.fill(rows, none)
         # A known keep_input decides on the enqueue operation alone.
-        handles = (cond(keep_input, add, lambda: missing)
+        handles = (cond(keep_input, add, missing)
                    if constant_value(keep_input) is None else add())
         if enqueue_many:
             handles.set_shape([None])
@@ -302,7 +305,7 @@ class _Stored:
         return SparseTensor(indices, values, shape)
 
 
-def _store_all(elements, enqueue_many, keep_input):
+def store_all(elements, enqueue_many, keep_input):
     """The components with handles for SparseTensors, and for each component
     the _Stored or None. `elements`: lists of components."""
     stored = [None] * len(elements[0])
@@ -321,7 +324,7 @@ def _store_all(elements, enqueue_many, keep_input):
     return out, stored
 
 
-def _restore_all(tensors, stored):
+def restore_all(tensors, stored):
     """The SparseTensors again. All leave their maps whichever is fetched."""
     if not any(stored):
         return tensors
@@ -343,7 +346,7 @@ def _batch(sources, keep_input, batch_size, capacity, min_after_dequeue, seed,
         raise ValueError("Expected tensors_list, a list of at least one list "
                          "of tensors")
     with _graph.name_scope(name, default_name, []) as scope:
-        keep_input = _checked_keep_input(keep_input, enqueue_many)
+        keep_input = checked_keep_input(keep_input, enqueue_many)
         # The threads of one source share its nodes.
         unique = list({id(s): s for s in sources}.values())
         read = [_tensors(s) for s in unique]
@@ -354,7 +357,7 @@ def _batch(sources, keep_input, batch_size, capacity, min_after_dequeue, seed,
         if any(len(t) != len(first) for _, t in read):
             raise ValueError("All elements of tensors_list must have the same "
                              "number of tensors")
-        elements, stored = _store_all([t for _, t in read], enqueue_many,
+        elements, stored = store_all([t for _, t in read], enqueue_many,
                                       keep_input)
         types = [t.dtype.base_dtype for t in elements[0]]
         for tensors in elements:
@@ -388,7 +391,7 @@ def _batch(sources, keep_input, batch_size, capacity, min_after_dequeue, seed,
                     min_after_dequeue, above), capacity, min_after_dequeue)
         out = (queue.dequeue_up_to if smaller_end
                else queue.dequeue_many)(batch_size, name=scope)
-        out = _restore_all(out if isinstance(out, list) else [out], stored)
+        out = restore_all(out if isinstance(out, list) else [out], stored)
         if keys is not None:
             return dict(zip(keys, out))
         return out if len(out) > 1 else out[0]
@@ -409,7 +412,7 @@ def _common_shape(tensors, enqueue_many, dynamic_pad):
     return shape
 
 
-def _checked_keep_input(keep_input, enqueue_many):
+def checked_keep_input(keep_input, enqueue_many):
     keep_input = convert_to_tensor(keep_input, _dtypes.bool_)
     rank = keep_input.get_shape().ndims
     if rank is None:

@@ -10,7 +10,7 @@ from headrace._src.variables.base import Variable
 
 KEY = "_CHECKPOINTABLE_OBJECT_GRAPH"
 _SUFFIX = "/.ATTRIBUTES/VARIABLE_VALUE"
-_VALUE = "VARIABLE_VALUE"
+VALUE = "VARIABLE_VALUE"
 _STATE_SUFFIX = "/.ATTRIBUTES/py_state"
 _STATE = "py_state"
 
@@ -69,8 +69,9 @@ def _path(names):
     return "/".join(_escaped(name) for name in names)
 
 
-def describe(root):
-    """(TrackableObjectGraph, {key in a checkpoint: variable or PythonState})."""
+def _with_slots(root):
+    """(objects, the nearest first, then slots; {id: place in it}; their paths in
+    a checkpoint; [(place of an optimizer, slot's name, variable, slot)])"""
     found, paths = _objects(root)
     numbers = {id(x): i for i, x in enumerate(found)}
     names = [_path(paths[id(x)]) for x in found]
@@ -88,6 +89,19 @@ def describe(root):
             names.append("%s/.OPTIMIZER_SLOT/%s/%s" % (
                 names[numbers[id(variable)]], names[owner], _escaped(name)))
             all_slots.append((owner, name, variable, slot))
+    return found, numbers, names, all_slots
+
+
+def list_objects(root_trackable):
+    """What a checkpoint of `root_trackable` describes, in a list: the object,
+    what it has, the nearest first, and the slots of optimizers for variables
+    among them."""
+    return _with_slots(root_trackable)[0]
+
+
+def describe(root):
+    """(TrackableObjectGraph, {key in a checkpoint: variable or PythonState})."""
+    found, numbers, names, all_slots = _with_slots(root)
     graph, keys = TrackableObjectGraph(), {}
     for number, thing in enumerate(found):
         node = graph.nodes.add()
@@ -95,7 +109,7 @@ def describe(root):
             node.children.add(node_id=numbers[id(child)], local_name=name)
         if isinstance(thing, Variable):
             key = names[number] + _SUFFIX
-            node.attributes.add(name=_VALUE, full_name=thing._shared_name,
+            node.attributes.add(name=VALUE, full_name=thing._shared_name,
                                 checkpoint_key=key)
             keys[key] = thing
         elif isinstance(thing, PythonState):

@@ -15,6 +15,11 @@ def attributes(thing):
             and name != "_untracked"]
 
 
+class Container:
+    """An object whose elements, which it iterates over, count as attributes of
+    the object that has it."""
+
+
 class _Untracked:
     """`values`: {name: value that the attribute had}"""
 
