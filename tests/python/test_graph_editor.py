@@ -1,5 +1,6 @@
 """tf.contrib.graph_editor: selecting, copying and reconnecting parts of graphs.
 The expected names are those that TensorFlow 1.15 gives."""
+import gc
 import importlib
 import sys
 
@@ -150,6 +151,38 @@ def test_copies(g):
         assert [v.tolist() for v in session.run(
             values + replaced + [info.transformed(values[0])])] == [
                 [10., 10.], [6., 6.], [12., 12.], [7., 7.], [22., 25.]]
+
+
+def test_transformers_with_other_handlers(g):
+    def on_cpu(info, op_, inputs):
+        def place(node_def):
+            node_def.device = "/cpu:0"
+            return node_def
+        return ge.copy_op_handler(info, op_, inputs, copy_shape=True,
+                                  nodedef_fn=place)
+
+    copier = ge.Transformer()
+    copier.transform_op_handler = on_cpu
+    copier.transform_external_input_handler = lambda info, x: x * 2.
+    view, _ = copier(op(g, "foo/c"), g, "new")
+    assert (view.op(0).name, view.op(0).device) == ("new/foo/c", "/cpu:0")
+    with tf.Session() as session:
+        assert session.run(view.outputs[0]).tolist() == [6., 6.]
+    copier.transform_op_handler = lambda info, op_, inputs: (op_, op_.outputs)
+    with pytest.raises(ValueError, match="In-place"):
+        copier(op(g, "foo/c"), g, "new")
+
+
+def test_copies_of_python_functions_outlive_their_graph():
+    other = tf.Graph()
+    with tf.Graph().as_default():
+        y = tf.py_func(lambda x: x * 3, [tf.constant(2.)], tf.float32)
+        _, info = ge.copy([y.op, y.op.inputs[0].op], other)
+        new = info.transformed(y)
+    del y, info
+    gc.collect()
+    with tf.Session(graph=other) as session:
+        assert session.run(new) == 6.
 
 
 def test_loops_and_branches_are_copied():

@@ -61,7 +61,7 @@ def copy_op_handler(info, op, new_inputs, copy_shape=False, nodedef_fn=None):
     if copy_shape:
         for t, t_ in zip(op.outputs, new.outputs):
             t_.set_shape(t.shape)
-    if graph is not info.graph and op.type in ("PyFunc", "PyFuncStateless"):
+    if graph is not info.graph and "PyFunc" in op.type:
         graph._py_functions.extend(f for f in info.graph._py_functions
                                    if f not in graph._py_functions)
     return new, new.outputs
