@@ -475,6 +475,35 @@ NAMES = {
             assert_same_structure flatten is_nested is_sequence map_structure
             pack_sequence_as""",
     },
+    "contrib.graph_editor": {
+        "graph_editor.edit": """
+            bypass connect detach detach_control_inputs detach_control_outputs
+            detach_inputs detach_outputs""",
+        "graph_editor.reroute": """
+            add_control_inputs remove_control_inputs reroute_inputs
+            reroute_ios reroute_outputs reroute_ts swap_inputs swap_ios
+            swap_outputs swap_ts""",
+        "graph_editor.select": """
+            can_be_regex check_cios compute_boundary_ts filter_ops
+            filter_ops_from_regex filter_ts filter_ts_from_regex
+            get_backward_walk_ops get_forward_walk_ops get_name_scope_ops
+            get_ops_ios get_walks_intersection_ops get_walks_union_ops
+            get_within_boundary_ops make_regex select_ops select_ops_and_ts
+            select_ts""",
+        "graph_editor.subgraph": """
+            SubGraphView make_view make_view_from_scope sgv=make_view
+            sgv_scope=make_view_from_scope""",
+        "graph_editor.transform": """
+            Transformer TransformerInfo assign_renamed_collections_handler
+            copy copy_op_handler copy_with_input_replacements graph_replace
+            keep_t_if_possible_handler replace_t_with_placeholder_handler
+            transform_op_if_inside_handler""",
+        "graph_editor.util": """
+            ControlOutputs get_consuming_ops get_generating_ops get_tensors
+            make_list_of_op make_list_of_t
+            make_placeholder_from_dtype_and_shape make_placeholder_from_tensor
+            ph=make_placeholder_from_dtype_and_shape placeholder_name""",
+    },
     "contrib.image": {
         "image.matching": "bipartite_match",
         "image.warps": """

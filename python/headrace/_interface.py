@@ -263,6 +263,20 @@ NAMES = {
         get_traverse_shallow_structure is_nested is_sequence is_sequence_or_composite map_structure
         map_structure_up_to map_structure_with_paths map_structure_with_tuple_paths
         map_structure_with_tuple_paths_up_to pack_sequence_as yield_flat_paths""",
+    "contrib.graph_editor": """
+        ControlOutputs SubGraphView Transformer TransformerInfo add_control_inputs
+        assign_renamed_collections_handler bypass can_be_regex check_cios compute_boundary_ts
+        connect copy copy_op_handler copy_with_input_replacements detach detach_control_inputs
+        detach_control_outputs detach_inputs detach_outputs filter_ops filter_ops_from_regex
+        filter_ts filter_ts_from_regex get_backward_walk_ops get_consuming_ops
+        get_forward_walk_ops get_generating_ops get_name_scope_ops get_ops_ios get_tensors
+        get_walks_intersection_ops get_walks_union_ops get_within_boundary_ops graph_replace
+        keep_t_if_possible_handler make_list_of_op make_list_of_t
+        make_placeholder_from_dtype_and_shape make_placeholder_from_tensor make_regex make_view
+        make_view_from_scope ph placeholder_name remove_control_inputs
+        replace_t_with_placeholder_handler reroute_inputs reroute_ios reroute_outputs reroute_ts
+        select_ops select_ops_and_ts select_ts sgv sgv_scope swap_inputs swap_ios swap_outputs
+        swap_ts transform_op_if_inside_handler""",
     "contrib.image": """
         angles_to_projective_transforms bipartite_match compose_transforms connected_components
         dense_image_warp flat_transforms_to_matrices interpolate_spline matrices_to_flat_transforms

@@ -59,6 +59,10 @@ INTERNAL = {
     "distributions.bijectors": "parameter",
     "distributions.distribution": "registered_divergence",
     "flow.critical_sections": "Execution",
+    "graph_editor.util": """ListView check_graphs concatenate_unique
+        find_corresponding find_corresponding_elem flatten_tree
+        get_predefined_collection_names get_unique_graph is_iterable
+        scope_basename scope_dirname scope_finalize transform_tree""",
     "distributions.distributions": "NormalVectors",
     "math.linear_operator": """adjoint_of all_true common_batch product
         shape_of static_or_dynamic to_common_batch""",
