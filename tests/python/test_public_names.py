@@ -59,6 +59,7 @@ INTERNAL = {
     "distributions.bijectors": "parameter",
     "distributions.distribution": "registered_divergence",
     "flow.critical_sections": "Execution",
+    "graph_editor.select": "reached_ops",
     "graph_editor.util": """ListView check_graphs concatenate_unique
         find_corresponding find_corresponding_elem flatten_tree
         get_predefined_collection_names get_unique_graph is_iterable

@@ -1,6 +1,7 @@
 """tensorflow.python.ops.op_selector: the operations before others."""
 from headrace._headrace import Operation, Tensor
 from headrace._src.framework.graph import Graph
+from headrace._src.graph_editor.select import reached_ops
 
 
 def _operations(values):
@@ -33,21 +34,7 @@ def get_backward_walk_ops(seed_ops, inclusive=True, within_ops=None,
     within = None if not within_ops else set(_operations(within_ops))
     stops = set(stop_at_ts)
 
-    def is_within(op):
-        return (within is None or op in within) and (
-            within_ops_fn is None or within_ops_fn(op))
-
-    if within is not None:
-        seeds = [op for op in seeds if op in within]
-    found, order, queue = set(seeds), list(seeds), list(seeds)
-    while queue:
-        op = queue.pop(0)
+    def following(op):
         before = [t.op for t in op.inputs if t not in stops]
-        if control_inputs:
-            before += op.control_inputs
-        for other in before:
-            if other not in found and is_within(other):
-                found.add(other)
-                order.append(other)
-                queue.append(other)
-    return order if inclusive else order[len(seeds):]
+        return [*before, *op.control_inputs] if control_inputs else before
+    return reached_ops(seeds, following, inclusive, within, within_ops_fn)

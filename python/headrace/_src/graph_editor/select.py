@@ -180,6 +180,15 @@ def _walk(seed_ops, of_tensors, following, inclusive, within_ops,
     within = None
     if within_ops:
         within = set(util.make_list_of_op(within_ops, allow_graph=False))
+    return reached_ops(seeds, following, inclusive, within, within_ops_fn)
+
+
+def reached_ops(seeds, following, inclusive, within, within_ops_fn):
+    """As a list, nearest first, the operations that `following(op)` leads to
+    from the operations `seeds`, with these if inclusive; only those of the set
+    `within`, unless it is None, and those that within_ops_fn, which may be
+    None, is true of, but for the seeds."""
+    if within is not None:
         seeds = [op for op in seeds if op in within]
     found = dict.fromkeys(seeds)
     seeds = wave = list(found)

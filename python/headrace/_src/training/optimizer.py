@@ -198,12 +198,7 @@ class Optimizer:
             else:
                 train = self._count(global_step,
                                     self._finish(updates, "update"), scope)
-            if isinstance(train, Tensor):
-                train = train.op
-            operations = get_collection_ref(GraphKeys.TRAIN_OP)
-            if train not in operations:
-                operations.append(train)
-        return train
+            return self._as_train_op(train)
 
     def _distributed_apply(self, distribution, grads_and_vars,
                            global_step=None, name=None):
@@ -233,11 +228,15 @@ class Optimizer:
                 with control_dependencies(nest.flatten(finished)):
                     train = extended.update(global_step, _variables.assign_add,
                                             (1,), {"name": scope})
-            if isinstance(train, Tensor):
-                train = train.op
-            operations = get_collection_ref(GraphKeys.TRAIN_OP)
-            if train not in operations:
-                operations.append(train)
+            return self._as_train_op(train)
+
+    @staticmethod
+    def _as_train_op(train):
+        if isinstance(train, Tensor):
+            train = train.op
+        operations = get_collection_ref(GraphKeys.TRAIN_OP)
+        if train not in operations:
+            operations.append(train)
         return train
 
     @staticmethod
