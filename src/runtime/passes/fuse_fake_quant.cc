@@ -51,11 +51,8 @@ Status Fuse(Rewriter* rewriter, Node* n, int* changes) {
   for (const auto& [name, value] : n->attrs()) {
     if (HasAttr(*op, name) || name[0] == '_') {
       def.attrs.Set(name, value);
-    } else {
-      const int i = n->op_def().FindAttr(name);
-      if (i < 0 || n->op_def().attrs[i].default_value != value) {
-        return OkStatus();  // something that the fused op cannot do
-      }
+    } else if (!IsDefault(n->op_def(), name, value)) {
+      return OkStatus();  // something that the fused op cannot do
     }
   }
   ops.push_back("FakeQuantWithMinMaxArgs");

@@ -83,7 +83,7 @@ class Fuser {
       if (HasAttr(fused, name) || name == kPrecisionAttr ||
           name == kFakeQuantAttr) {
         def.attrs.Set(name, value);
-      } else if (name[0] != '_' && !IsDefault(*n, name, value)) {
+      } else if (name[0] != '_' && !IsDefault(n->op_def(), name, value)) {
         return OkStatus();  // something that the fused op cannot do
       }
     }
@@ -218,12 +218,6 @@ class Fuser {
 
   static ArithmeticOp ArithmeticOf(const Node& n) {
     return n.traits().arithmetic;
-  }
-  static bool IsDefault(const Node& n, absl::string_view name,
-                        const AttrValue& value) {
-    const int i = n.op_def().FindAttr(name);
-    return i >= 0 && n.op_def().attrs[i].default_value.has_value() &&
-           *n.op_def().attrs[i].default_value == value;
   }
   static std::string Format(const Node& n) {
     std::string format;

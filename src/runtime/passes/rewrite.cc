@@ -58,6 +58,12 @@ bool HasAttr(const OpDef& op, absl::string_view name) {
   return op.FindAttr(name) >= 0;
 }
 
+bool IsDefault(const OpDef& op, absl::string_view name,
+               const AttrValue& value) {
+  const int i = op.FindAttr(name);
+  return i >= 0 && op.attrs[i].default_value == value;
+}
+
 void Rewriter::AddPeers(const Node& n) {
   std::vector<std::string> classes;
   if (!n.attrs().Get("_class", &classes).ok()) return;

@@ -31,6 +31,8 @@ inline std::optional<std::vector<int64_t>> IntegerInput(const Node& n, int i) {
 
 // The op takes an attr of this name.
 bool HasAttr(const OpDef& op, absl::string_view name);
+// The op's default of the attr `name` is `value`.
+bool IsDefault(const OpDef& op, absl::string_view name, const AttrValue& value);
 
 // Thread-compatible; used by one pass over one graph.
 class Rewriter {
