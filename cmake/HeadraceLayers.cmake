@@ -185,7 +185,8 @@ foreach(layer ${HEADRACE_LAYERS})
   endif()
 endforeach()
 # Most of the time of these goes into headers that are not precompiled.
-foreach(layer c_api gradients_small io session session_small)
+foreach(layer base c_api cli framework framework_small gradients_small graph
+        graph_small io runtime runtime_small session session_small)
   hr_together(hr_${layer} 6)
 endforeach()
 set_source_files_properties(${CMAKE_SOURCE_DIR}/src/base/version.cc PROPERTIES

@@ -16,7 +16,7 @@ namespace headrace::python {
 namespace {
 
 // One a process; never destroyed, since the signal may come at any time.
-struct State {
+struct InterruptState {
   pthread_t main_thread = pthread_self();
   sem_t wake;
   bool watching = false;                // main thread only
@@ -30,22 +30,22 @@ struct State {
   // Python's signal.getsignal and signal.default_int_handler.
   PyObject *getsignal = nullptr, *default_handler = nullptr;
 };
-State* state = nullptr;
+InterruptState* interrupts = nullptr;
 
 void OnSignal(int number, siginfo_t* info, void* context) {
   const int saved = errno;
-  if (const int64_t run = state->current; run != 0) {
-    state->interrupted = run;
-    sem_post(&state->wake);
+  if (const int64_t run = interrupts->current; run != 0) {
+    interrupts->interrupted = run;
+    sem_post(&interrupts->wake);
   }
   errno = saved;
-  if ((state->next.sa_flags & SA_SIGINFO) != 0) {
-    if (state->next.sa_sigaction != nullptr) {
-      state->next.sa_sigaction(number, info, context);
+  if ((interrupts->next.sa_flags & SA_SIGINFO) != 0) {
+    if (interrupts->next.sa_sigaction != nullptr) {
+      interrupts->next.sa_sigaction(number, info, context);
     }
-  } else if (state->next.sa_handler != SIG_DFL &&
-             state->next.sa_handler != SIG_IGN) {
-    state->next.sa_handler(number);
+  } else if (interrupts->next.sa_handler != SIG_DFL &&
+             interrupts->next.sa_handler != SIG_IGN) {
+    interrupts->next.sa_handler(number);
   }
 }
 
@@ -56,10 +56,10 @@ bool HandlerRaises() {
   const KernelCall python(nullptr);
   if (!python.ok()) return false;
   PyObject* const handler = CallPython(
-      [] { return PyObject_CallFunction(state->getsignal, "i", SIGINT); });
+      [] { return PyObject_CallFunction(interrupts->getsignal, "i", SIGINT); });
   if (handler == nullptr) PyErr_Clear();
   Py_XDECREF(handler);
-  return handler == state->default_handler;
+  return handler == interrupts->default_handler;
 }
 
 void Watch() {
@@ -67,13 +67,14 @@ void Watch() {
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, nullptr);
   while (true) {
-    if (sem_wait(&state->wake) != 0) continue;
+    if (sem_wait(&interrupts->wake) != 0) continue;
     // Another run may have started since.
-    const int64_t interrupted = state->interrupted;
+    const int64_t interrupted = interrupts->interrupted;
     if (!HandlerRaises()) continue;
-    MutexLock lock(&state->mu);
-    if (state->running != nullptr && state->running->id() == interrupted) {
-      state->running->manager()->StartCancel(
+    MutexLock lock(&interrupts->mu);
+    if (interrupts->running != nullptr &&
+        interrupts->running->id() == interrupted) {
+      interrupts->running->manager()->StartCancel(
           absl::CancelledError("Interrupted by the keyboard"));
     }
   }
@@ -91,11 +92,11 @@ bool PutHandlerInFront() {
       (current.sa_handler == SIG_DFL || current.sa_handler == SIG_IGN)) {
     return false;
   }
-  if (!state->watching) {
+  if (!interrupts->watching) {
     std::thread(Watch).detach();
-    state->watching = true;
+    interrupts->watching = true;
   }
-  state->next = current;
+  interrupts->next = current;
   struct sigaction ours = current;
   ours.sa_flags |= SA_SIGINFO;
   ours.sa_sigaction = OnSignal;
@@ -104,44 +105,44 @@ bool PutHandlerInFront() {
 
 // The watching thread does not come along into a child process. Not analysed:
 // the mutex, which that thread may have locked, is made anew.
-void AfterFork() NO_THREAD_SAFETY_ANALYSIS {
-  state->main_thread = pthread_self();
-  state->watching = false;
-  state->innermost = state->running = nullptr;
-  state->current = 0;
-  new (&state->mu) Mutex;
-  sem_init(&state->wake, 0, 0);
+void InterruptAfterFork() NO_THREAD_SAFETY_ANALYSIS {
+  interrupts->main_thread = pthread_self();
+  interrupts->watching = false;
+  interrupts->innermost = interrupts->running = nullptr;
+  interrupts->current = 0;
+  new (&interrupts->mu) Mutex;
+  sem_init(&interrupts->wake, 0, 0);
   struct sigaction current;
   if (sigaction(SIGINT, nullptr, &current) == 0 &&
       (current.sa_flags & SA_SIGINFO) != 0 &&
       current.sa_sigaction == OnSignal) {
-    sigaction(SIGINT, &state->next, nullptr);
+    sigaction(SIGINT, &interrupts->next, nullptr);
   }
 }
 
 }  // namespace
 
 InterruptScope::InterruptScope(CancellationManager* caller)
-    : is_main_(pthread_equal(pthread_self(), state->main_thread) != 0),
+    : is_main_(pthread_equal(pthread_self(), interrupts->main_thread) != 0),
       watches_(is_main_ && PutHandlerInFront()),
       caller_(caller),
       manager_(is_main_ ? caller : nullptr),
-      enclosing_(is_main_ ? state->innermost : nullptr) {
-  if (is_main_) state->innermost = this;
+      enclosing_(is_main_ ? interrupts->innermost : nullptr) {
+  if (is_main_) interrupts->innermost = this;
   if (!watches_) return;
-  MutexLock lock(&state->mu);
-  id_ = ++state->last_id;
-  outer_ = state->running;
-  state->running = this;
-  state->current = id_;
+  MutexLock lock(&interrupts->mu);
+  id_ = ++interrupts->last_id;
+  outer_ = interrupts->running;
+  interrupts->running = this;
+  interrupts->current = id_;
 }
 
 InterruptScope::~InterruptScope() {
-  if (is_main_) state->innermost = enclosing_;
+  if (is_main_) interrupts->innermost = enclosing_;
   if (!watches_) return;
-  MutexLock lock(&state->mu);
-  state->running = outer_;
-  state->current = outer_ == nullptr ? 0 : outer_->id_;
+  MutexLock lock(&interrupts->mu);
+  interrupts->running = outer_;
+  interrupts->current = outer_ == nullptr ? 0 : outer_->id_;
 }
 
 void InterruptScope::Poll() {
@@ -160,8 +161,8 @@ void InterruptScope::Poll() {
 }
 
 void InterruptScope::Note(const nanobind::python_error& error) {
-  if (pthread_equal(pthread_self(), state->main_thread) == 0) return;
-  InterruptScope* const scope = state->innermost;
+  if (pthread_equal(pthread_self(), interrupts->main_thread) == 0) return;
+  InterruptScope* const scope = interrupts->innermost;
   if (scope == nullptr || scope->type_.is_valid() ||
       error.matches(PyExc_Exception)) {
     return;
@@ -179,15 +180,15 @@ void InterruptScope::Rethrow() {
 }
 
 void InitInterrupts() {
-  if (state != nullptr) return;
-  state = new State;
+  if (interrupts != nullptr) return;
+  interrupts = new InterruptState;
   const auto signals = nanobind::module_::import_("_signal");
-  state->getsignal =
+  interrupts->getsignal =
       nanobind::object(signals.attr("getsignal")).release().ptr();
-  state->default_handler =
+  interrupts->default_handler =
       nanobind::object(signals.attr("default_int_handler")).release().ptr();
-  sem_init(&state->wake, 0, 0);
-  pthread_atfork(nullptr, nullptr, AfterFork);
+  sem_init(&interrupts->wake, 0, 0);
+  pthread_atfork(nullptr, nullptr, InterruptAfterFork);
 }
 
 }  // namespace headrace::python

@@ -7,7 +7,7 @@
 namespace headrace {
 namespace {
 
-constinit thread_local ScratchAccount* current = nullptr;
+constinit thread_local ScratchAccount* current_account = nullptr;
 
 }  // namespace
 
@@ -20,14 +20,14 @@ ScratchAccount::~ScratchAccount() {
   if (taken > 0) counter_->Release(taken);
 }
 
-ScratchAccount* ScratchAccount::Current() { return current; }
+ScratchAccount* ScratchAccount::Current() { return current_account; }
 ScratchAccount* ScratchAccount::SetCurrent(ScratchAccount* account) {
-  return std::exchange(current, account);
+  return std::exchange(current_account, account);
 }
 
 bool ScratchAccount::AdmitsLarge(size_t bytes) {
   if (!MayTakeMemory(bytes)) return false;
-  ScratchAccount* const account = current;
+  ScratchAccount* const account = current_account;
   if (account == nullptr || account->counter_ == nullptr) return true;
   const auto n = static_cast<int64_t>(bytes);  // less than the machine has
   if (!account->counter_->Reserve(n)) return false;

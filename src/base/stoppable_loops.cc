@@ -3,7 +3,7 @@
 namespace headrace {
 namespace {
 
-thread_local const StoppableLoops* current = nullptr;
+thread_local const StoppableLoops* current_loops = nullptr;
 
 }  // namespace
 
@@ -11,10 +11,10 @@ StoppableLoops::StoppableLoops(Stopped stopped, const void* arg)
     : stopped_(stopped), arg_(arg), outer_(SetCurrent(this)) {}
 StoppableLoops::~StoppableLoops() { SetCurrent(outer_); }
 
-const StoppableLoops* StoppableLoops::Current() { return current; }
+const StoppableLoops* StoppableLoops::Current() { return current_loops; }
 const StoppableLoops* StoppableLoops::SetCurrent(const StoppableLoops* loops) {
-  const StoppableLoops* const before = current;
-  current = loops;
+  const StoppableLoops* const before = current_loops;
+  current_loops = loops;
   return before;
 }
 

@@ -76,10 +76,10 @@ constexpr int kMaxLoops = 64;
 constexpr int kFewThreads = 4;
 
 // Incremented in the child by fork().
-std::atomic<uint64_t> fork_generation{0};
-[[maybe_unused]] const int kAtForkRegistered = pthread_atfork(
+std::atomic<uint64_t> pool_generation{0};
+[[maybe_unused]] const int kPoolAtForkRegistered = pthread_atfork(
     nullptr, nullptr,
-    [] { fork_generation.fetch_add(1, std::memory_order_relaxed); });
+    [] { pool_generation.fetch_add(1, std::memory_order_relaxed); });
 
 // Which State this thread works for, and as which of its workers, from 1; null
 // elsewhere.
@@ -209,7 +209,7 @@ class ThreadPool::State {
   static bool Help(TaskGroup* group, State* tasks, State* loops, HelpWith with,
                    Stop stop, absl::Time deadline);
   bool FromThisProcess() const {
-    return generation_ == fork_generation.load(std::memory_order_relaxed);
+    return generation_ == pool_generation.load(std::memory_order_relaxed);
   }
 
  private:
@@ -296,7 +296,7 @@ class ThreadPool::State {
   const int num_threads_;
   const std::string name_;
   const bool moves_workers_;
-  const uint64_t generation_ = fork_generation.load();
+  const uint64_t generation_ = pool_generation.load();
 
   std::atomic<bool> stopping_{false};
   alignas(64) std::atomic<uint64_t> active_{0};  // loops with blocks to claim

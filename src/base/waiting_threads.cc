@@ -22,9 +22,9 @@ constexpr int kMaxThreads = 2048;
 constexpr absl::Duration kIdleTime = absl::Seconds(5);
 
 // Incremented in the child by fork().
-std::atomic<int> fork_generation{0};
-[[maybe_unused]] const int kAtForkRegistered =
-    pthread_atfork(nullptr, nullptr, [] { fork_generation.fetch_add(1); });
+std::atomic<int> waiting_generation{0};
+[[maybe_unused]] const int kWaitingAtForkRegistered =
+    pthread_atfork(nullptr, nullptr, [] { waiting_generation.fetch_add(1); });
 
 struct Threads {
   explicit Threads(int generation) : generation(generation) {}
@@ -41,7 +41,7 @@ struct Threads {
 Threads* Current() {
   static std::atomic<Threads*> current{nullptr};
   Threads* t = current.load(std::memory_order_acquire);
-  const int generation = fork_generation.load();
+  const int generation = waiting_generation.load();
   while (t == nullptr || t->generation != generation) {
     auto* made = new Threads(generation);
     if (current.compare_exchange_strong(t, made)) return made;

@@ -10,7 +10,7 @@
 namespace headrace::cli {
 namespace {
 
-constexpr char kHelp[] =
+constexpr char kCertsHelp[] =
     "usage: headrace certs DIR [--host NAME]... [--days N]\n\n"
     "Makes certificates, so that tasks of a cluster on several machines and "
     "their clients\nknow each other and encrypt what they send. Writes into "
@@ -36,7 +36,7 @@ int CertsCommand(const Args& args) {
   std::string days, host;
   while (!reader.done()) {
     if (reader.Flag("--help") || reader.Flag("-h")) {
-      std::fputs(kHelp, stdout);
+      std::fputs(kCertsHelp, stdout);
       return 0;
     }
     if (reader.Option("--host", &host)) {

@@ -26,7 +26,7 @@
 namespace headrace::cli {
 namespace {
 
-constexpr char kHelp[] =
+constexpr char kConvertHelp[] =
     "usage: headrace convert MODEL --out FILE [OPTIONS]\n\n"
     "Freezes a model into one GraphDef: variables become constants, functions "
     "their\nbodies, and nodes that no output needs go. MODEL is\n"
@@ -354,7 +354,7 @@ int ConvertCommand(const Args& list) {
   while (!reader.done()) {
     std::string output;
     if (reader.Flag("--help") || reader.Flag("-h")) {
-      std::fputs(kHelp, stdout);
+      std::fputs(kConvertHelp, stdout);
       return 0;
     }
     if (reader.Option("--out", &args.out) ||

@@ -19,7 +19,7 @@ extern char** environ;
 namespace headrace::cli {
 namespace {
 
-constexpr char kHelp[] =
+constexpr char kDoctorHelp[] =
     "usage: headrace doctor [--calibrate]\n\n"
     "Shows the version, the processor and its instruction sets, the threads "
     "and the\nmemory that the library may use, the figures from which it "
@@ -144,7 +144,7 @@ int DoctorCommand(const Args& args) {
   bool calibrate = false;
   while (!reader.done()) {
     if (reader.Flag("--help") || reader.Flag("-h")) {
-      std::fputs(kHelp, stdout);
+      std::fputs(kDoctorHelp, stdout);
       return 0;
     } else if (reader.Flag("--calibrate")) {
       calibrate = true;

@@ -9,7 +9,7 @@
 namespace headrace::cli {
 namespace {
 
-constexpr char kHelp[] =
+constexpr char kExplainHelp[] =
     "usage: headrace explain MODEL [OPTIONS]\n\n"
     "Runs a model (a GraphDef, binary or text, or the folder of a SavedModel) "
     "once and\ntells, for each convolution, the algorithms that can compute "
@@ -61,7 +61,7 @@ int ExplainCommand(const Args& args) {
   Status status;
   while (!reader.done() && status.ok()) {
     if (reader.Flag("--help") || reader.Flag("-h")) {
-      std::printf(kHelp, kTrialHelp);
+      std::printf(kExplainHelp, kTrialHelp);
       return 0;
     }
     if (reader.Flag("--measure")) {

@@ -9,7 +9,7 @@
 namespace headrace::cli {
 namespace {
 
-constexpr char kHelp[] =
+constexpr char kHangHelp[] =
     "usage: headrace hang TARGET\n\n"
     "Asks the task at TARGET, 'grpc://HOST:PORT', and through it all tasks of "
     "its\ncluster, which node of which step waits for which tensor, and since "
@@ -23,7 +23,7 @@ int HangCommand(const Args& args) {
   std::string target, timeout = "10";
   while (!reader.done()) {
     if (reader.Flag("--help") || reader.Flag("-h")) {
-      std::fputs(kHelp, stdout);
+      std::fputs(kHangHelp, stdout);
       return 0;
     }
     if (reader.Option("--timeout", &timeout)) continue;

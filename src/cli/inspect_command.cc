@@ -17,7 +17,7 @@
 namespace headrace::cli {
 namespace {
 
-constexpr char kHelp[] =
+constexpr char kInspectHelp[] =
     "usage: headrace inspect MODEL [--nodes]\n\n"
     "Shows what a model takes and gives, how large its constants are, and "
     "which ops it\nuses; ops without a CPU kernel are marked. A model is a "
@@ -145,7 +145,7 @@ int InspectCommand(const Args& args) {
   bool nodes = false;
   while (!reader.done()) {
     if (reader.Flag("--help") || reader.Flag("-h")) {
-      std::fputs(kHelp, stdout);
+      std::fputs(kInspectHelp, stdout);
       return 0;
     }
     if (reader.Flag("--nodes")) {

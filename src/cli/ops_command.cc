@@ -18,7 +18,7 @@
 namespace headrace::cli {
 namespace {
 
-constexpr char kHelp[] =
+constexpr char kOpsHelp[] =
     "usage: headrace ops [--table | --kernels | --traits] [OP]\n"
     "       headrace ops --needed MODEL...\n\n"
     "Lists every op with the number of its kernels; with OP, its signature, "
@@ -140,7 +140,7 @@ int OpsCommand(const Args& args) {
   std::string list;  // the option that asks for one
   while (!reader.done()) {
     if (reader.Flag("--help") || reader.Flag("-h")) {
-      std::fputs(kHelp, stdout);
+      std::fputs(kOpsHelp, stdout);
       return 0;
     }
     std::string asked;

@@ -22,7 +22,7 @@
 namespace headrace::cli {
 namespace {
 
-constexpr char kHelp[] =
+constexpr char kRunHelp[] =
     "usage: headrace run MODEL [--feed NAME=VALUE]... [OPTIONS]\n\n"
     "Runs a model once and prints its outputs. A model is a GraphDef, binary "
     "or text, or\nthe folder of a SavedModel; - is a GraphDef from standard "
@@ -321,7 +321,7 @@ int RunCommand(const Args& args) {
   const Status s = ParseArgs(args, &parsed);
   if (!s.ok()) return UsageError("run", std::string(s.message()));
   if (parsed.help) {
-    std::fputs(kHelp, stdout);
+    std::fputs(kRunHelp, stdout);
     return 0;
   }
   const Status ran = Run(parsed);

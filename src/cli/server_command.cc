@@ -11,7 +11,7 @@
 namespace headrace::cli {
 namespace {
 
-constexpr char kHelp[] =
+constexpr char kServerHelp[] =
     "usage: headrace server --cluster CLUSTER --job JOB --task INDEX\n\n"
     "Runs a task of a cluster until it is killed. Clients make sessions on its "
     "target,\n'grpc://HOST:PORT', which it prints when it serves.\n\n"
@@ -66,7 +66,7 @@ int ServerCommand(const Args& args) {
   std::string cluster, job, task = "0", threads, value, folders;
   while (!reader.done()) {
     if (reader.Flag("--help") || reader.Flag("-h")) {
-      std::fputs(kHelp, stdout);
+      std::fputs(kServerHelp, stdout);
       return 0;
     }
     if (reader.Flag("--allow-unencrypted-network")) {

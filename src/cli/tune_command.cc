@@ -11,7 +11,7 @@
 namespace headrace::cli {
 namespace {
 
-constexpr char kHelp[] =
+constexpr char kTuneHelp[] =
     "usage: headrace tune MODEL [OPTIONS]\n"
     "       headrace tune --list FILE...\n"
     "       headrace tune --merge OUT FILE...\n\n"
@@ -145,7 +145,7 @@ int TuneCommand(const Args& args) {
   Status status;
   while (!reader.done() && status.ok()) {
     if (reader.Flag("--help") || reader.Flag("-h")) {
-      std::printf(kHelp, kTrialHelp);
+      std::printf(kTuneHelp, kTrialHelp);
       return 0;
     }
     if (list || merge) {

@@ -10,11 +10,12 @@
 namespace headrace {
 namespace {
 
-class Builder {
+class ClientGraphBuilder {
  public:
-  Builder(const Graph& graph, absl::Span<const Endpoint> feeds,
-          absl::Span<const Endpoint> fetches, absl::Span<Node* const> targets,
-          const std::string& client_device)
+  ClientGraphBuilder(const Graph& graph, absl::Span<const Endpoint> feeds,
+                     absl::Span<const Endpoint> fetches,
+                     absl::Span<Node* const> targets,
+                     const std::string& client_device)
       : graph_(graph),
         feeds_(feeds),
         fetches_(fetches),
@@ -250,7 +251,8 @@ StatusOr<std::unique_ptr<Graph>> BuildClientGraph(
     const std::string& client_device) {
   HR_ASSIGN_OR_RETURN(
       std::unique_ptr<Graph> out,
-      Builder(graph, feeds, fetches, targets, client_device).Build());
+      ClientGraphBuilder(graph, feeds, fetches, targets, client_device)
+          .Build());
   // Cycles are refused here, where the client's names are known.
   std::vector<Node*> order;
   HR_RETURN_IF_ERROR(TopologicalOrder(*out, &order));

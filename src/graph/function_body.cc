@@ -17,11 +17,11 @@
 namespace headrace {
 namespace {
 
-class Builder {
+class BodyBuilder {
  public:
-  Builder(const std::shared_ptr<FunctionLibrary>& library,
-          const pb::FunctionDef& def, const OpDef& signature,
-          const GraphVersions& versions)
+  BodyBuilder(const std::shared_ptr<FunctionLibrary>& library,
+              const pb::FunctionDef& def, const OpDef& signature,
+              const GraphVersions& versions)
       : def_(def), signature_(signature) {
     body_.graph = std::make_unique<Graph>();
     body_.graph->versions() = versions;
@@ -289,7 +289,7 @@ StatusOr<FunctionBody> BuildFunctionBody(
     return errors::NotFound("Function ", name, " is not defined.");
   }
   StatusOr<FunctionBody> body =
-      Builder(library, *def, *signature, versions).Build(attrs);
+      BodyBuilder(library, *def, *signature, versions).Build(attrs);
   if (body.ok()) return body;
   return Annotate(body.status(), StrCat(", in function '", name, "'"));
 }

@@ -21,7 +21,6 @@ constexpr const char* kAttrTypeNames[] = {
     "list(string)", "list(int)",   "list(float)",  "list(bool)",
     "list(type)",   "list(shape)", "list(tensor)", "list(func)",
 };
-constexpr int kFirstListType = static_cast<int>(AttrType::kListString);
 
 std::string TypeEnumName(DataType t) {
   return absl::StrCat("DT_", absl::AsciiStrToUpper(DataTypeString(t)));
@@ -220,9 +219,7 @@ const char* AttrTypeName(AttrType t) {
   return kAttrTypeNames[static_cast<int>(t)];
 }
 
-bool AttrTypeIsList(AttrType t) {
-  return static_cast<int>(t) >= kFirstListType;
-}
+bool AttrTypeIsList(AttrType t) { return t >= AttrType::kListString; }
 
 int OpDef::FindAttr(absl::string_view n) const { return FindNamed(attrs, n); }
 int OpDef::FindInput(absl::string_view n) const { return FindNamed(inputs, n); }

@@ -59,9 +59,9 @@ const std::vector<Formula>& Formulas() {
   return *formulas;
 }
 
-class Finder {
+class ActivationFinder {
  public:
-  Finder(const GraphPassContext& context, Graph* graph)
+  ActivationFinder(const GraphPassContext& context, Graph* graph)
       : graph_(graph), rewriter_(context, graph) {}
 
   Status Run(int* changes) {
@@ -172,7 +172,7 @@ class Finder {
 Status FuseActivation(const GraphPassContext& context, Graph* graph,
                       int* changes) {
   if (OpRegistry::Global()->Find("_Gelu") == nullptr) return OkStatus();
-  return Finder(context, graph).Run(changes);
+  return ActivationFinder(context, graph).Run(changes);
 }
 
 }  // namespace headrace

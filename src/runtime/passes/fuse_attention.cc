@@ -25,7 +25,7 @@
 namespace headrace {
 namespace {
 
-constexpr char kFused[] = "_FusedAttention";
+constexpr char kFusedAttention[] = "_FusedAttention";
 constexpr char kShape[] = "_ProductShape";
 
 // A product of two tensors: a letter for each dim.
@@ -128,9 +128,9 @@ std::string AfterTranspose(const Node& n, const std::string& labels) {
   return AreDistinct(after) && after.back() == labels.back() ? after : "";
 }
 
-class Finder {
+class AttentionFinder {
  public:
-  Finder(const GraphPassContext& context, Graph* graph)
+  AttentionFinder(const GraphPassContext& context, Graph* graph)
       : graph_(graph), rewriter_(context, graph) {}
 
   Status Run(int* changes) {
@@ -206,7 +206,7 @@ class Finder {
       ++*changes;
     }
     NodeDef def;
-    def.op = kFused;
+    def.op = kFusedAttention;
     def.attrs.Set("T", DT_FLOAT);
     def.attrs.Set("labels", StrCat(a.labels[0], ",", a.labels[1], ",",
                                    a.labels[2], "->", a.result));
@@ -626,11 +626,11 @@ class Finder {
 
 Status FuseAttention(const GraphPassContext& context, Graph* graph,
                      int* changes) {
-  if (OpRegistry::Global()->Find(kFused) == nullptr ||
+  if (OpRegistry::Global()->Find(kFusedAttention) == nullptr ||
       OpRegistry::Global()->Find(kShape) == nullptr) {
     return OkStatus();
   }
-  return Finder(context, graph).Run(changes);
+  return AttentionFinder(context, graph).Run(changes);
 }
 
 }  // namespace headrace

@@ -27,7 +27,7 @@
 namespace headrace {
 namespace {
 
-constexpr char kFused[] = "_FusedElementwise";
+constexpr char kFusedElementwise[] = "_FusedElementwise";
 constexpr char kFusedAssign[] = "_FusedAssign";
 // Ops of a chain: more gain little, and the node's loop over them stays short.
 constexpr size_t kMaxChain = 32;
@@ -211,7 +211,7 @@ class Chains {
 
   Status Merge(const Chain& chain, int* changes) {
     NodeDef def;
-    def.op = kFused;
+    def.op = kFusedElementwise;
     def.attrs.Set("T", chain.nodes[0]->output_type(0));
     def.attrs.Set("num_args", static_cast<int64_t>(chain.inputs.size()) - 1);
     def.attrs.Set("ops", chain.ops);
@@ -249,7 +249,8 @@ class Chains {
 
 Status FuseElementwise(const GraphPassContext& context, Graph* graph,
                        int* changes) {
-  if (OpRegistry::Global()->Find(kFused) == nullptr) return OkStatus();
+  if (OpRegistry::Global()->Find(kFusedElementwise) == nullptr)
+    return OkStatus();
   return Chains(context, graph).Run(changes);
 }
 

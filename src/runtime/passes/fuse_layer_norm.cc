@@ -19,18 +19,18 @@
 namespace headrace {
 namespace {
 
-constexpr char kFused[] = "_FusedLayerNorm";
+constexpr char kFusedLayerNorm[] = "_FusedLayerNorm";
 
 // Atoms. Scale and offset have the numbers from kParameter on.
-constexpr int kX = 0, kMean = 1, kReciprocal = 2, kParameter = 3;
+constexpr int kNormX = 0, kMean = 1, kReciprocal = 2, kParameter = 3;
 
 bool IsArithmetic(const Node& n) {
   return n.traits().arithmetic != ArithmeticOp::kNone;
 }
 
-class Finder {
+class LayerNormFinder {
  public:
-  Finder(const GraphPassContext& context, Graph* graph)
+  LayerNormFinder(const GraphPassContext& context, Graph* graph)
       : graph_(graph), rewriter_(context, graph) {}
 
   Status Run(int* changes) {
@@ -73,7 +73,7 @@ class Finder {
     Norm norm;
     if (!FindMoments(root, &norm) || !FindResult(&norm)) return OkStatus();
     NodeDef def;
-    def.op = kFused;
+    def.op = kFusedLayerNorm;
     def.attrs.Set("T", DT_FLOAT);
     def.attrs.Set("num_args", static_cast<int64_t>(norm.parameters.size()));
     def.attrs.Set("axes", int64_t{norm.axes});
@@ -134,11 +134,11 @@ class Finder {
         continue;
       }
       Expander expander(-1, [&](const Endpoint& e) {
-        return e == x ? kX : e == Endpoint{mean, 0} ? kMean : -1;
+        return e == x ? kNormX : e == Endpoint{mean, 0} ? kMean : -1;
       });
       const auto got = expander.Expand(square);
       const Expression want = {
-          {{kX, kX}, 1}, {{kX, kMean}, -2}, {{kMean, kMean}, 1}};
+          {{kNormX, kNormX}, 1}, {{kNormX, kMean}, -2}, {{kMean, kMean}, 1}};
       if (!got || !IsNearly(*got, want, DT_FLOAT)) continue;
       norm->x = x;
       norm->mean = mean;
@@ -212,7 +212,7 @@ class Finder {
     for (Node* last : after_root) {
       std::vector<Endpoint> parameters;
       const auto atom = [&](const Endpoint& e) {
-        if (e == norm->x) return kX;
+        if (e == norm->x) return kNormX;
         if (e == Endpoint{norm->mean, 0}) return kMean;
         if (e == Endpoint{norm->root, 0} && root == Root::kReciprocal) {
           return kReciprocal;
@@ -252,7 +252,7 @@ class Finder {
     for (int scale = -1; scale < count; ++scale) {
       for (int offset = -1; offset < count; ++offset) {
         Expression want;
-        std::vector<int> x = {kX, kReciprocal}, mean = {kMean, kReciprocal};
+        std::vector<int> x = {kNormX, kReciprocal}, mean = {kMean, kReciprocal};
         chosen_.clear();
         chosen_scale_ = scale >= 0;
         if (scale >= 0) {
@@ -284,8 +284,8 @@ class Finder {
 
 Status FuseLayerNorm(const GraphPassContext& context, Graph* graph,
                      int* changes) {
-  if (OpRegistry::Global()->Find(kFused) == nullptr) return OkStatus();
-  return Finder(context, graph).Run(changes);
+  if (OpRegistry::Global()->Find(kFusedLayerNorm) == nullptr) return OkStatus();
+  return LayerNormFinder(context, graph).Run(changes);
 }
 
 }  // namespace headrace

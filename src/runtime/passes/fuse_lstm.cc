@@ -32,10 +32,10 @@
 namespace headrace {
 namespace {
 
-constexpr char kFused[] = "_FusedLSTM";
+constexpr char kFusedLstm[] = "_FusedLSTM";
 
 // Inputs and outputs of a node of one step.
-constexpr int kX = 0, kHPrev = 1, kCsPrev = 2, kW = 3, kB = 4;
+constexpr int kCellX = 0, kHPrev = 1, kCsPrev = 2, kW = 3, kB = 4;
 constexpr int kCs = 0, kH = 1;
 
 enum Gate : int { kInput, kNew, kForget, kOutput };
@@ -257,7 +257,7 @@ class Matcher {
     // A graph may add the two products in any order. What comes out of the cell
     // that gave cs_prev is h_prev.
     const Endpoint before = {cell_->cs_prev.node, kH};
-    if (cell_->u.node != nullptr && before.node->type_string() == kFused &&
+    if (cell_->u.node != nullptr && before.node->type_string() == kFusedLstm &&
         cell_->x == before && !(cell_->h_prev == before)) {
       std::swap(cell_->x, cell_->h_prev);
       std::swap(cell_->w, cell_->u);
@@ -337,7 +337,7 @@ bool ReadsReference(const Cell& c) {
 Node* Next(const Node& n) {
   for (const Edge* e : n.out_edges()) {
     Node* const next = e->dst();
-    if (e->IsControlEdge() || next->type_string() != kFused ||
+    if (e->IsControlEdge() || next->type_string() != kFusedLstm ||
         next->num_inputs() != 5 || e->dst_input() != kHPrev ||
         e->src_output() != kH || !next->control_inputs().empty() ||
         !(InputOf(*next, kCsPrev) == Endpoint{e->src(), kCs}) ||
@@ -374,7 +374,7 @@ bool FeedsItself(absl::Span<Node* const> layer) {
     follow(*n);
   }
   return absl::c_any_of(layer, [&](const Node* n) {
-    return seen.contains(n->input_edge(kX)->src());
+    return seen.contains(n->input_edge(kCellX)->src());
   });
 }
 
@@ -384,7 +384,7 @@ bool MayEndEarly(absl::Span<Node* const> layer) {
   absl::flat_hash_set<const Node*> seen(layer.begin(), layer.end());
   std::vector<const Node*> stack;
   for (const Node* n : layer.subspan(1)) {
-    stack.push_back(n->input_edge(kX)->src());
+    stack.push_back(n->input_edge(kCellX)->src());
   }
   while (!stack.empty()) {
     const Node* const n = stack.back();
@@ -441,7 +441,7 @@ class LstmFuser {
  private:
   Status MakeCell(const Cell& c, std::vector<int>* made, int* changes) {
     NodeDef def;
-    def.op = kFused;
+    def.op = kFusedLstm;
     def.attrs.Set("T", DT_FLOAT);
     def.attrs.Set("num_steps", int64_t{1});
     def.attrs.Set("forget_bias", c.forget_bias);
@@ -498,7 +498,7 @@ class LstmFuser {
   Status MakeLayer(absl::Span<Node* const> layer, int* changes) {
     const int n = static_cast<int>(layer.size());
     NodeDef def;
-    def.op = kFused;
+    def.op = kFusedLstm;
     for (const char* attr :
          {"T", "forget_bias", "gate_order", "rows_broadcast"}) {
       def.attrs.Set(attr, *layer[0]->attrs().Find(attr));
@@ -507,7 +507,7 @@ class LstmFuser {
     std::vector<Endpoint> inputs;
     std::vector<Rewriter::Output> outputs;
     for (int t = 0; t < n; ++t) {
-      inputs.push_back(InputOf(*layer[t], kX));
+      inputs.push_back(InputOf(*layer[t], kCellX));
       outputs.push_back({{layer[t], kCs}, t});
       outputs.push_back({{layer[t], kH}, n + t});
     }
@@ -530,7 +530,7 @@ class LstmFuser {
 
 Status FuseLstm(const GraphPassContext& context, Graph* graph, int* changes) {
   const OpDef* fused = nullptr;
-  if (!OpRegistry::Global()->LookUp(kFused, &fused).ok()) return OkStatus();
+  if (!OpRegistry::Global()->LookUp(kFusedLstm, &fused).ok()) return OkStatus();
   return LstmFuser(context, graph).Run(changes);
 }
 

@@ -34,9 +34,9 @@ Node* OpAt(const Node& n, int i, const char* op) {
              : nullptr;
 }
 
-class Finder {
+class SoftmaxFinder {
  public:
-  Finder(const GraphPassContext& context, Graph* graph)
+  SoftmaxFinder(const GraphPassContext& context, Graph* graph)
       : graph_(graph), rewriter_(context, graph) {}
 
   Status Run(int* changes) {
@@ -87,7 +87,7 @@ class Finder {
 Status FuseSoftmax(const GraphPassContext& context, Graph* graph,
                    int* changes) {
   if (OpRegistry::Global()->Find("Softmax") == nullptr) return OkStatus();
-  return Finder(context, graph).Run(changes);
+  return SoftmaxFinder(context, graph).Run(changes);
 }
 
 }  // namespace headrace

@@ -31,7 +31,7 @@ namespace headrace {
 namespace {
 
 // Bytes of all sets; with more the graph stays as it is.
-constexpr int64_t kMostBytes = int64_t{64} << 20;
+constexpr int64_t kMostReachableBytes = int64_t{64} << 20;
 // Control edges of a node that are compared with each other.
 constexpr size_t kMostCompared = 64;
 
@@ -170,7 +170,7 @@ class Orders {
       alive += std::max(1, n->num_outputs());
     }
     words_ = (alive + 63) / 64;
-    if (ids * words_ * int64_t{8} > kMostBytes) return false;
+    if (ids * words_ * int64_t{8} > kMostReachableBytes) return false;
     sets_.assign(ids * words_, 0);
     return true;
   }
