@@ -6,12 +6,21 @@ foreach(proto ${protos})
   list(APPEND proto_sources ${gen}/headrace/${name}.pb.cc)
   list(APPEND proto_headers ${gen}/headrace/${name}.pb.h)
 endforeach()
-# Without descriptors, text and reflection in a library of few ops.
-set(lite $<$<BOOL:${HEADRACE_OPS}>:lite:>)
+# Without descriptors, text and reflection in a library of few ops. Protobuf's
+# own messages in the library have them, so those that are used are made anew.
+if(HEADRACE_OPS)
+  set(lite lite:)
+  foreach(name any wrappers)
+    list(APPEND own_protos google/protobuf/${name}.proto)
+    list(APPEND proto_sources ${gen}/google/protobuf/${name}.pb.cc)
+    list(APPEND proto_headers ${gen}/google/protobuf/${name}.pb.h)
+  endforeach()
+endif()
 add_custom_command(
   OUTPUT ${proto_sources} ${proto_headers}
   COMMAND ${CMAKE_COMMAND} -E make_directory ${gen}
   COMMAND protobuf::protoc -I${CMAKE_SOURCE_DIR}/proto "--cpp_out=${lite}${gen}" ${protos}
+    ${own_protos}
   DEPENDS ${protos} protobuf::protoc
   COMMENT "Generating messages" VERBATIM)
 add_custom_target(hr_proto_headers DEPENDS ${proto_headers})
@@ -27,3 +36,12 @@ target_precompile_headers(hr_proto PRIVATE
   <google/protobuf/generated_message_reflection.h>
   <google/protobuf/reflection_ops.h> <google/protobuf/wire_format.h>)
 add_dependencies(hr_proto hr_proto_headers)
+# Sources of protoc each have tables of these two names.
+if(HEADRACE_UNITY)
+  set_target_properties(hr_proto PROPERTIES
+    UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6 UNITY_BUILD_UNIQUE_ID HR_FILE
+    UNITY_BUILD_CODE_BEFORE_INCLUDE "#define HR_JOIN_(a, b) a##b
+#define HR_JOIN(a, b) HR_JOIN_(a, b)
+#define schemas HR_JOIN(schemas_, HR_FILE)
+#define file_default_instances HR_JOIN(file_default_instances_, HR_FILE)")
+endif()
