@@ -185,9 +185,9 @@ foreach(layer ${HEADRACE_LAYERS})
   endif()
 endforeach()
 # Most of the time of these goes into headers that are not precompiled.
-foreach(layer base c_api cli framework framework_small gradients_small graph
-        graph_small io runtime runtime_small session session_small)
-  hr_together(hr_${layer} 6)
+foreach(layer base c_api cli eager framework framework_small gradients_small
+        graph graph_small io runtime runtime_small session session_small)
+  hr_together(hr_${layer} 9)
 endforeach()
 set_source_files_properties(${CMAKE_SOURCE_DIR}/src/base/version.cc PROPERTIES
   COMPILE_DEFINITIONS HEADRACE_VERSION="${PROJECT_VERSION}")

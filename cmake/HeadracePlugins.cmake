@@ -38,7 +38,7 @@ if(sources)
     # Calls of gRPC and copies of tensors gain nothing from loops made fast.
     target_compile_options(headrace_distributed PRIVATE ${HEADRACE_SMALL})
     target_precompile_headers(headrace_distributed REUSE_FROM hr_runtime_small)
-    hr_together(headrace_distributed 6)
+    hr_together(headrace_distributed 9)
   else()
     message(STATUS "gRPC or OpenSSL not found: distributed/ is not built, so there are no "
       "servers and no sessions on grpc:// targets")

@@ -13,10 +13,8 @@ execute_process(
   COMMAND_ERROR_IS_FATAL ANY)
 find_package(nanobind CONFIG REQUIRED)
 nanobind_add_module(_headrace NB_STATIC ${sources})
-target_precompile_headers(_headrace PRIVATE
-  ${HEADRACE_GRAPH_HEADERS} <nanobind/nanobind.h>)
 add_dependencies(_headrace hr_proto_headers)
-hr_together(_headrace 5)
+hr_together(_headrace 10)
 target_link_libraries(_headrace PRIVATE headrace Python::NumPy)
 # The C API is for libraries of kernels in C (tf.load_op_library).
 install(TARGETS _headrace headrace tensorflow tensorflow_framework

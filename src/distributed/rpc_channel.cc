@@ -27,7 +27,6 @@ namespace headrace {
 namespace {
 
 constexpr absl::Duration kBetweenTries = absl::Milliseconds(200);
-constexpr absl::Duration kSayWhoIsMissing = absl::Seconds(10);
 
 // One call in progress. gRPC's callback and the cancellation share it.
 struct Pending {

@@ -7,11 +7,6 @@
 #include "headrace/strings.h"
 
 namespace headrace {
-namespace {
-
-constexpr absl::Duration kSayWhoIsMissing = absl::Seconds(10);
-
-}  // namespace
 
 void TaskCalls::End(const std::string& task, const Status& s) {
   MutexLock lock(&mu_);

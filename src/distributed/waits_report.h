@@ -10,6 +10,9 @@
 
 namespace headrace {
 
+// Who waits for a task says so this often.
+inline constexpr absl::Duration kSayWhoIsMissing = absl::Seconds(10);
+
 // headrace::DescribeWaits.
 StatusOr<std::string> ReportWaits(const std::string& target,
                                   double timeout_seconds);

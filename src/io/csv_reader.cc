@@ -5,7 +5,7 @@
 namespace headrace {
 namespace {
 
-constexpr size_t kBufferSize = 64 << 10;
+constexpr size_t kCsvBufferSize = 64 << 10;
 // Without this limit, a quoted field without an end would read the whole file.
 constexpr size_t kMaxField = size_t{1} << 30;
 
@@ -21,7 +21,7 @@ CsvReader::CsvReader(std::unique_ptr<InputStream> input, char delimiter,
     : input_(std::move(input)),
       delimiter_(delimiter),
       quotes_(quotes),
-      buffer_(kBufferSize) {}
+      buffer_(kCsvBufferSize) {}
 
 Status CsvReader::Fill(bool* end) {
   *end = false;

@@ -12,7 +12,7 @@
 namespace headrace {
 namespace {
 
-constexpr int64_t kMaxWidth = int64_t{1} << 30;
+constexpr int64_t kMaxNgramWidth = int64_t{1} << 30;
 // Of all n-grams of a call.
 constexpr double kMaxBytes = int64_t{1} << 32;
 
@@ -26,13 +26,13 @@ class StringNGramsOp : public OpKernel {
     OP_REQUIRES_OK(ctx, ctx->GetAttr("right_pad", &right_pad_));
     OP_REQUIRES_OK(ctx, ctx->GetAttr("pad_width", &pad_width_));
     OP_REQUIRES_OK(ctx, ctx->GetAttr("preserve_short_sequences", &keep_short_));
-    OP_REQUIRES(ctx, pad_width_ <= kMaxWidth,
-                errors::InvalidArgument("pad_width must be at most ", kMaxWidth,
-                                        ", got ", pad_width_));
+    OP_REQUIRES(ctx, pad_width_ <= kMaxNgramWidth,
+                errors::InvalidArgument("pad_width must be at most ",
+                                        kMaxNgramWidth, ", got ", pad_width_));
     for (int64_t w : widths_) {
-      OP_REQUIRES(ctx, w >= 1 && w <= kMaxWidth,
+      OP_REQUIRES(ctx, w >= 1 && w <= kMaxNgramWidth,
                   errors::InvalidArgument("ngram_widths must be in [1, ",
-                                          kMaxWidth, "], got ", w));
+                                          kMaxNgramWidth, "], got ", w));
     }
   }
 
