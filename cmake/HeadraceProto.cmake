@@ -31,15 +31,11 @@ target_link_libraries(hr_proto PRIVATE hr_deps)
 # Generated code gains nothing from speed, debug information or sanitizers.
 target_compile_options(hr_proto PRIVATE
   -w -g0 $<$<CONFIG:Release>:-Os> -fno-sanitize=all)
-target_precompile_headers(hr_proto PRIVATE
-  <algorithm> <google/protobuf/map_entry.h> <google/protobuf/map_field_inl.h>
-  <google/protobuf/generated_message_reflection.h>
-  <google/protobuf/reflection_ops.h> <google/protobuf/wire_format.h>)
 add_dependencies(hr_proto hr_proto_headers)
 # Sources of protoc each have tables of these two names.
 if(HEADRACE_UNITY)
   set_target_properties(hr_proto PROPERTIES
-    UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6 UNITY_BUILD_UNIQUE_ID HR_FILE
+    UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8 UNITY_BUILD_UNIQUE_ID HR_FILE
     UNITY_BUILD_CODE_BEFORE_INCLUDE "#define HR_JOIN_(a, b) a##b
 #define HR_JOIN(a, b) HR_JOIN_(a, b)
 #define schemas HR_JOIN(schemas_, HR_FILE)

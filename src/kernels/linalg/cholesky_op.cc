@@ -63,7 +63,7 @@ class CholeskyGradOp : public LinalgOp {
     using Matrix = LinalgMatrix<S>;
     const Matrix l = in[0].template triangularView<Eigen::Lower>();
     const Matrix g = in[1].template triangularView<Eigen::Lower>();
-    Matrix p = l.adjoint() * g;
+    Matrix p = Product<S>(l, g, true);
     p.template triangularView<Eigen::StrictlyUpper>().setZero();
     p.diagonal() *= S(0.5);
     // S = L^-H P L^-1: solve from the left, then (transposed) from the right.

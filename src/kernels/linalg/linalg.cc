@@ -86,6 +86,20 @@ int64_t BatchIndex(const TensorShape& have, const TensorShape& batch,
 
 }  // namespace
 
+template <typename S>
+LinalgMatrix<S> Product(const LinalgMatrix<S>& a, const LinalgMatrix<S>& b,
+                        bool adjoint) {
+  if (adjoint) return Product<S>(LinalgMatrix<S>(a.adjoint()), b);
+  LinalgMatrix<S> c(a.rows(), b.cols());
+  c.noalias() = a * b;
+  return c;
+}
+template LinalgMatrix<double> Product(const LinalgMatrix<double>&,
+                                      const LinalgMatrix<double>&, bool);
+template LinalgMatrix<complex128> Product(const LinalgMatrix<complex128>&,
+                                          const LinalgMatrix<complex128>&,
+                                          bool);
+
 Status CheckSquare(const MatrixSize& m) {
   if (m.rows == m.cols) return OkStatus();
   return errors::InvalidArgument("Input matrix must be square, got ", m.rows,

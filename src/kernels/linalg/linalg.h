@@ -16,6 +16,12 @@ namespace headrace {
 template <typename S>
 using LinalgMatrix = Eigen::Matrix<S, Eigen::Dynamic, Eigen::Dynamic>;
 
+// a * b, or a^H b if `adjoint`. Compiled once: each expression with a product
+// would be compiled with all of Eigen's kernels.
+template <typename S>
+LinalgMatrix<S> Product(const LinalgMatrix<S>& a, const LinalgMatrix<S>& b,
+                        bool adjoint = false);
+
 struct MatrixSize {
   int64_t rows = 0, cols = 0;
 };

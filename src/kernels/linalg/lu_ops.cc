@@ -32,12 +32,9 @@ class MatrixInverseOp : public LinalgOp {
   template <typename S>
   Status RunAs(OpKernelContext*, const std::vector<LinalgMatrix<S>>& in,
                std::vector<LinalgMatrix<S>>* out) {
-    Eigen::PartialPivLU<LinalgMatrix<S>> lu;
-    if (adjoint_) {
-      lu.compute(in[0].adjoint());
-    } else {
-      lu.compute(in[0]);
-    }
+    LinalgMatrix<S> a = in[0];
+    if (adjoint_) a.adjointInPlace();
+    const Eigen::PartialPivLU<LinalgMatrix<S>> lu(a);
     if (Singular<S>(lu)) {
       return errors::InvalidArgument("Input is not invertible.");
     }
@@ -73,12 +70,9 @@ class MatrixSolveOp : public LinalgOp {
   template <typename S>
   Status RunAs(OpKernelContext*, const std::vector<LinalgMatrix<S>>& in,
                std::vector<LinalgMatrix<S>>* out) {
-    Eigen::PartialPivLU<LinalgMatrix<S>> lu;
-    if (adjoint_) {
-      lu.compute(in[0].adjoint());
-    } else {
-      lu.compute(in[0]);
-    }
+    LinalgMatrix<S> a = in[0];
+    if (adjoint_) a.adjointInPlace();
+    const Eigen::PartialPivLU<LinalgMatrix<S>> lu(a);
     if (Singular<S>(lu)) {
       return errors::InvalidArgument("Input matrix is not invertible.");
     }

@@ -87,7 +87,8 @@ ComplexMatrix OfTriangle(const ComplexMatrix& m, const F& f) {
   if (schur.info() != Eigen::Success) return none;
   const ComplexMatrix result = f(schur.matrixT());
   if (!result.allFinite()) return none;
-  return schur.matrixU() * result * schur.matrixU().adjoint();
+  const ComplexMatrix& u = schur.matrixU();
+  return Product<complex128>(Product<complex128>(u, result), u.adjoint());
 }
 
 class MatrixFunctionOp : public LinalgOp {
@@ -191,16 +192,19 @@ class MatrixExponentialOp : public MatrixFunctionOp {
     const int halvings =
         norm > 5.37 ? static_cast<int>(std::ceil(std::log2(norm / 5.37))) : 0;
     const M a = in[0] * S(std::ldexp(1.0, -halvings));
-    const M a2 = a * a, a4 = a2 * a2, a6 = a4 * a2;
-    M odd = S(kC[13]) * a6 + S(kC[11]) * a4 + S(kC[9]) * a2;
-    odd = a6 * odd + S(kC[7]) * a6 + S(kC[5]) * a4 + S(kC[3]) * a2;
+    const M a2 = Product<S>(a, a), a4 = Product<S>(a2, a2);
+    const M a6 = Product<S>(a4, a2);
+    const auto sum = [&](int i) -> M {
+      return S(kC[i + 4]) * a6 + S(kC[i + 2]) * a4 + S(kC[i]) * a2;
+    };
+    M odd = Product<S>(a6, sum(9)) + sum(3);
     odd.diagonal().array() += S(kC[1]);
-    odd = a * odd;
-    M even = S(kC[12]) * a6 + S(kC[10]) * a4 + S(kC[8]) * a2;
-    even = a6 * even + S(kC[6]) * a6 + S(kC[4]) * a4 + S(kC[2]) * a2;
+    odd = Product<S>(a, odd);
+    M even = Product<S>(a6, sum(8)) + sum(2);
     even.diagonal().array() += S(kC[0]);
-    M e = Eigen::PartialPivLU<M>(even - odd).solve(even + odd);
-    for (int i = 0; i < halvings; ++i) e = e * e;
+    const M below = even - odd, above = even + odd;
+    M e = Eigen::PartialPivLU<M>(below).solve(above);
+    for (int i = 0; i < halvings; ++i) e = Product<S>(e, e);
     (*out)[0] = e;
     return OkStatus();
   }

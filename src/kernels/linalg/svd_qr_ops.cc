@@ -98,7 +98,8 @@ class QrOp : public LinalgOp {
       return OkStatus();
     }
     const Eigen::HouseholderQR<Matrix> qr(in[0]);
-    (*out)[0] = qr.householderQ() * Matrix::Identity(m, k);
+    (*out)[0].setIdentity(m, k);
+    (*out)[0].applyOnTheLeft(qr.householderQ());
     (*out)[1] =
         qr.matrixQR().topRows(k).template triangularView<Eigen::Upper>();
     return OkStatus();

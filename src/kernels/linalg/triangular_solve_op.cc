@@ -148,12 +148,14 @@ class MatrixSolveLsOp : public LinalgOp {
           svd.s[0] * svd.s.size() * std::numeric_limits<double>::epsilon();
       const Eigen::VectorXd inverse =
           svd.s.unaryExpr([zero](double s) { return s > zero ? 1 / s : 0; });
-      x = svd.v *
-          (inverse.template cast<S>().asDiagonal() * (svd.u.adjoint() * b));
+      Matrix of_u = Product<S>(svd.u, b, true);
+      for (int64_t i = 0; i < of_u.rows(); ++i) of_u.row(i) *= S(inverse[i]);
+      x = Product<S>(svd.v, of_u);
       return OkStatus();
     }
     const bool tall = a.rows() >= a.cols();
-    Matrix gram = tall ? Matrix(a.adjoint() * a) : Matrix(a * a.adjoint());
+    const Matrix adjoint = a.adjoint();
+    Matrix gram = tall ? Product<S>(adjoint, a) : Product<S>(a, adjoint);
     gram.diagonal().array() += S(l2);
     const Eigen::LLT<Matrix> llt(gram);
     if (llt.info() != Eigen::Success) {
@@ -162,9 +164,9 @@ class MatrixSolveLsOp : public LinalgOp {
           "fast=False or provide a larger l2_regularizer > 0.");
     }
     if (tall) {
-      x = llt.solve(a.adjoint() * b);
+      x = llt.solve(Product<S>(adjoint, b));
     } else {
-      x = a.adjoint() * llt.solve(b);
+      x = Product<S>(adjoint, llt.solve(b));
     }
     return OkStatus();
   }
