@@ -1018,6 +1018,9 @@ NAMES = {
             should_record_summaries summary_writer_initializer_op""",
     },
     "contrib.tpu": {},
+    "contrib.tfprof": {
+        "profiler.contexts": "ProfileContext",
+    },
     "contrib.training": {
         "contrib.hparams": "HParams",
         "training.sampling": """
@@ -1774,6 +1777,13 @@ NAMES = {
             MultiRNNCell RNNCell""",
         "rnn.wrappers": "DeviceWrapper DropoutWrapper ResidualWrapper",
     },
+    "profiler": {
+        "framework.messages": """
+            AdviceProto GraphNodeProto MultiGraphNodeProto OpLogProto""",
+        "profiler.model_analyzer": "Profiler advise profile",
+        "profiler.notes": "write_op_log",
+        "profiler.options": "ProfileOptionBuilder",
+    },
     "python_io": {
         "io.readers": """
             TFRecordCompressionType TFRecordOptions TFRecordWriter
@@ -2077,42 +2087,45 @@ OWN = {
     # Messages that no namespace of tf has are here, with all the others.
     "headrace.messages": {
         "framework.messages": """
-            AllocationDescription AllocationRecord AllocatorMemoryUsed
-            AssetFileDef AttrValue AutoParallelOptions BatchingOptions
-            BoundedTensorSpecProto BundleEntryProto BundleHeaderProto
-            BytesList CallableOptions CapturedTensor CheckpointState ClusterDef
-            ClusterDeviceFilters CollectionDef CondContextDef ConfigProto
+            AdviceProto AdvisorOptionsProto AllocationDescription
+            AllocationRecord AllocatorMemoryUsed AssetFileDef AttrValue
+            AutoParallelOptions BatchingOptions BoundedTensorSpecProto
+            BundleEntryProto BundleHeaderProto BytesList CallableOptions
+            CapturedTensor CheckpointState ClusterDef ClusterDeviceFilters
+            CodeDef CollectionDef CondContextDef ConfigProto
             ControlFlowContextDef CostGraphDef DebugOptions DebugTensorWatch
             DebuggedSourceFile DebuggedSourceFiles DeviceAttributes
             DeviceLocality DeviceProperties DeviceStepStats DictValue Event
-            Example ExecutorOpts Feature FeatureList FeatureLists Features
-            FingerprintDef FloatList FullTypeDef FunctionDef
-            FunctionDefLibrary FunctionSpec GPUOptions GradientDef
-            GraphDebugInfo GraphDef GraphOptions GraphPassReport
-            HistogramProto Int64List InterconnectLink JobDef
+            Example ExecMemory ExecProfile ExecTime ExecutorOpts Feature
+            FeatureList FeatureLists Features FingerprintDef FloatList
+            FullTypeDef FunctionDef FunctionDefLibrary FunctionSpec GPUOptions
+            GradientDef GraphDebugInfo GraphDef GraphNodeProto GraphOptions
+            GraphPassReport HistogramProto Int64List InterconnectLink JobDef
             JobDeviceFilters KernelDef KernelList LabeledStepStats ListValue
-            LocalLinks LogMessage MemoryLogRawAllocation
+            LocalLinks LogMessage Memory MemoryLogRawAllocation
             MemoryLogRawDeallocation MemoryLogStep MemoryLogTensorAllocation
             MemoryLogTensorDeallocation MemoryLogTensorOutput MemoryStats
-            Message MetaGraphDef NameAttrList NamedDevice NamedTensorProto
-            NamedTupleValue NodeDef NodeExecStats NodeOutput NoneValue OpDef
-            OpDeprecation OpList OptimizerOptions PairValue QueueRunnerDef
-            RPCOptions RegisteredGradient RegisteredSaver
+            Message MetaGraphDef MultiGraphNodeProto NameAttrList NamedDevice
+            NamedTensorProto NamedTupleValue NodeDef NodeExecStats NodeOutput
+            NoneValue OpDef OpDeprecation OpList OpLogEntry OpLogProto
+            OptimizerOptions OptionsProto PairValue ProfileNode ProfileProto
+            QueueRunnerDef RPCOptions RegisteredGradient RegisteredSaver
             ResourceHandleProto RewriterConfig RunCounters RunMetadata
             RunOptions SaveSliceInfoDef SaveableObject SavedAsset
             SavedBareConcreteFunction SavedConcreteFunction SavedConstant
-            SavedFunction SavedModel SavedObject SavedObjectGraph
-            SavedResource SavedSlice SavedSliceMeta SavedTensorSliceMeta
-            SavedTensorSlices SavedUserObject SavedVariable SaverDef
-            ScopedAllocatorOptions SequenceExample SerializedDType ServerDef
-            SessionLog SessionMetadata SignatureDef SourceMetadata
-            StepSequence StepStats StructuredValue Summary
-            SummaryDescription SummaryMetadata TaggedRunMetadata
-            TaskDeviceFilters TensorConnection TensorDescription TensorInfo
-            TensorProto TensorShapeProto TensorSliceProto TensorSpecProto
-            ThreadPoolOptionProto TraceOpts TrackableObjectGraph TupleValue
-            TypeSpecProto ValuesDef VariableDef VariantTensorDataProto
-            VerifierConfig VersionDef WhileContextDef from_text""",
+            SavedFunction SavedModel SavedObject SavedObjectGraph SavedResource
+            SavedSlice SavedSliceMeta SavedTensorSliceMeta SavedTensorSlices
+            SavedUserObject SavedVariable SaverDef ScopedAllocatorOptions
+            SequenceExample SerializedDType ServerDef SessionLog
+            SessionMetadata SignatureDef SourceMetadata StepSequence StepStats
+            StructuredValue Summary SummaryDescription SummaryMetadata
+            TFProfTensorProto TaggedRunMetadata TaskDeviceFilters
+            TensorConnection TensorDescription TensorInfo TensorProto
+            TensorShapeProto TensorSliceProto TensorSpecProto
+            ThreadPoolOptionProto TraceOpts TrackableObjectGraph Tuple
+            TupleValue TypeSpecProto ValuesDef VariableDef
+            VariantTensorDataProto VerifierConfig VersionDef WhileContextDef
+            from_text""",
     },
 }
 

@@ -518,6 +518,7 @@ NAMES = {
         infeed_enqueue infeed_enqueue_tuple initialize_system keras_to_tpu_model outfeed_dequeue
         outfeed_dequeue_tuple outfeed_enqueue outfeed_enqueue_tuple outside_compilation repeat
         replicate rewrite shard shutdown_system while_loop""",
+    "contrib.tfprof": "ProfileContext model_analyzer tfprof_logger",
     "contrib.training": """
         FeedingQueueRunner GreedyLoadBalancingStrategy HParams NextQueuedSequenceBatch
         RandomStrategy SequenceQueueingStateSaver StopAfterNEvalsHook SummaryAtEndHook

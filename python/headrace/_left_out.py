@@ -112,7 +112,6 @@ NEAREST = {
     "tf.keras.optimizers": "tf.train.AdamOptimizer and the other optimizers of tf.train",
     "tf.keras.utils": "tf.one_hot",
     "tf.lite": "tf.graph_util.convert_variables_to_constants",
-    "tf.profiler": "RunOptions(trace_level=RunOptions.FULL_TRACE) with RunMetadata.step_stats",
     "tf.tpu": "TPUs are left out",
     "tf.wrap_function": "a Python function that adds nodes to the graph",
     "tf.xla": "graphs are optimised without being asked",

@@ -44,7 +44,8 @@ INTERNAL_MODULES = """
     framework.default_session framework.dispatch framework.newer_attrs functions.func_graph
     functions.function_def keras.cudnn_weights keras.hdf5_files keras.training
     keras.weights_files layers.function_code layers.named layers.windows losses.weights
-    math.operator_functions
+    math.operator_functions profiler.advice profiler.formats profiler.grouped
+    profiler.nodes profiler.statistics profiler.timelines profiler.views
     platform.durable ragged.broadcasting ragged.ragged_dispatch
     ragged.ragged_indexing slim.inception slim.plain_nets slim.resnets
     training.object_graph training.saver_nodes training.slots
@@ -59,6 +60,8 @@ INTERNAL = {
     "distributions.bijectors": "parameter",
     "distributions.distribution": "registered_divergence",
     "flow.critical_sections": "Execution",
+    "profiler.notes": "merge_default_with_oplog",
+    "profiler.options": "Output advice_message as_text to_message",
     "graph_editor.select": "reached_ops",
     "graph_editor.util": """ListView check_graphs concatenate_unique
         find_corresponding find_corresponding_elem flatten_tree
@@ -347,7 +350,6 @@ def test_what_is_not_supported_yet(name):
     ("contrib.cudnn_rnn.CudnnLSTM", "tf.nn.dynamic_rnn"),
     ("distribute.cluster_resolver.GCEClusterResolver",
      "TFConfigClusterResolver reads"),
-    ("profiler", "RunOptions(trace_level"),
     ("contrib.training.SequenceQueueingStateSaver", "tf.train and tf.data")])
 def test_what_is_left_out_and_what_to_use_instead(name, instead):
     with pytest.raises(AttributeError, match="^tf.%s is not supported yet; use "
