@@ -801,6 +801,11 @@ NAMES = {
     },
     "contrib.losses": _LOSSES,
     "contrib.metrics": _METRICS,
+    "contrib.mixed_precision": {
+        "contrib.mixed_precision": """
+            ExponentialUpdateLossScaleManager FixedLossScaleManager
+            LossScaleManager LossScaleOptimizer""",
+    },
     "contrib.nn": {
         "contrib.further_activations": """
             alpha_dropout deprecated_flipped_sigmoid_cross_entropy_with_logits
@@ -1541,6 +1546,7 @@ NAMES = {
     },
     "keras.mixed_precision": {},
     "keras.mixed_precision.experimental": {
+        "layers.policy": "Policy global_policy set_policy",
         "keras.loss_scale_optimizer": "LossScaleOptimizer",
     },
     "keras.models": {

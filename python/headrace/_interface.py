@@ -370,6 +370,9 @@ NAMES = {
         streaming_specificity_at_sensitivity streaming_true_negatives
         streaming_true_negatives_at_thresholds streaming_true_positives
         streaming_true_positives_at_thresholds""",
+    "contrib.mixed_precision": """
+        ExponentialUpdateLossScaleManager FixedLossScaleManager LossScaleManager
+        LossScaleOptimizer""",
     "contrib.nn": """
         alpha_dropout conv1d_transpose deprecated_flipped_sigmoid_cross_entropy_with_logits
         deprecated_flipped_softmax_cross_entropy_with_logits

@@ -87,7 +87,6 @@ NEAREST = {
     "tf.data.experimental.bytes_produced_stats": _NO_STATS,
     "tf.data.experimental.latency_stats": _NO_STATS,
     "tf.data.experimental.make_saveable_from_iterator": _NO_ITERATOR_STATE,
-    "tf.keras.mixed_precision.experimental": "LossScaleOptimizer scales losses; layers take a dtype",
     "tf.keras.utils.multi_gpu_model": "a model made and compiled in the scope of "
                                       "tf.distribute.MirroredStrategy, which needs several devices",
     "tf.distribute": "the strategies there, or tf.train.SyncReplicasOptimizer",

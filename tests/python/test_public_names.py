@@ -60,6 +60,10 @@ INTERNAL = {
     "distributions.bijectors": "parameter",
     "distributions.distribution": "registered_divergence",
     "flow.critical_sections": "Execution",
+    "layers.policy": """begin_graph_rewrite disable_v2_dtype_behavior
+        enable_v2_dtype_behavior end_graph_rewrite policy_of policy_scope
+        set_v2_dtype_behavior v2_dtype_behavior_enabled with_input_dtype""",
+    "variables.autocast": "AutoCastVariable make_autocast read_as",
     "profiler.notes": "merge_default_with_oplog",
     "profiler.options": "Output advice_message as_text to_message",
     "graph_editor.select": "reached_ops",
@@ -174,7 +178,8 @@ INTERNAL = {
     "distribute.strategy": """Between entered get_update_device update_on
                               wrong_strategy""",
     "training.cluster_resolver": "tf_config",
-    "training.loss_scale": "applied_if_finite get_loss_scale unscaled",
+    "training.loss_scale": """applied_if_finite are_finite get_loss_scale
+        unscaled unscaled_by""",
     "training.checkpoint_management": """existing_checkpoint
                                          meta_graph_filename write_state""",
     "training.checkpoint_reader": "CheckpointReader",

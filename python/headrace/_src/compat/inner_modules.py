@@ -324,6 +324,21 @@ NAMES = {
             LearningRateSchedule LinearCosineDecay NoisyLinearCosineDecay
             PiecewiseConstantDecay PolynomialDecay deserialize serialize""",
     },
+    "python.keras.engine.base_layer_utils": {
+        "layers.policy": """
+            disable_v2_dtype_behavior enable_v2_dtype_behavior
+            v2_dtype_behavior_enabled""",
+    },
+    "python.keras.mixed_precision.experimental.autocast_variable": {
+        "variables.autocast": "AutoCastVariable",
+    },
+    "python.keras.mixed_precision.experimental.loss_scale_optimizer": {
+        "keras.loss_scale_optimizer": "LossScaleOptimizer",
+    },
+    "python.keras.mixed_precision.experimental.policy": {
+        "layers.policy": """
+            Policy global_policy policy_scope set_policy with_input_dtype""",
+    },
     "python.keras.testing_utils": {
         "compat.keras_test_case": """
             disable_v2_dtype_behavior enable_v2_dtype_behavior

@@ -18,6 +18,7 @@ from headrace._src.keras import losses as _losses
 from headrace._src.keras import metrics as _metrics
 from headrace._src.keras import optimizers as _optimizers
 from headrace._src.keras.enqueuers import GeneratorEnqueuer, OrderedEnqueuer
+from headrace._src.keras.loss_scale_optimizer import LossScaleOptimizer
 from headrace._src.layers import backend
 from headrace._src.layers.engine import as_list
 from headrace._src.ops import array_ops as _array
@@ -291,7 +292,7 @@ class Training:
         if set(kwargs) - {"options", "run_metadata"}:
             raise TypeError("Invalid keyword argument(s) in `compile`: %s"
                             % sorted(kwargs))
-        self.optimizer = _optimizers.get(optimizer)
+        self.optimizer = self._with_loss_scale(_optimizers.get(optimizer))
         self.loss = loss
         if isinstance(loss, (str, list, tuple)):
             for one in as_list(loss):
@@ -370,6 +371,26 @@ class Training:
         self._train_op = self._test_op = None
         self._compiled = True
 
+    def _with_loss_scale(self, optimizer):
+        """The optimizer; if the model's dtype policy has a loss scale, one that
+        scales losses by it. ValueError for an optimizer that cannot."""
+        policy = self._dtype_policy
+        if policy.loss_scale is None:
+            return optimizer
+        if isinstance(optimizer, LossScaleOptimizer):
+            if optimizer.loss_scale is not policy.loss_scale:
+                _logging.warning(
+                    "compile: the optimizer's loss scale %s is used, not %s of "
+                    "the dtype policy" % (optimizer.loss_scale,
+                                          policy.loss_scale))
+            return optimizer
+        if not isinstance(optimizer, _optimizers.Optimizer):
+            raise ValueError(
+                '"optimizer" must be an instance of tf.keras.optimizers.'
+                'Optimizer when a dype policy with a loss scale  used, but got: '
+                '%s. Using policy: %s' % (optimizer, policy))
+        return LossScaleOptimizer(optimizer, policy.loss_scale)
+
     def _outputs_to_train(self):
         """The outputs; with a strategy of several replicas, each replica's of
         its share of the batch, joined."""
@@ -404,8 +425,14 @@ class Training:
                 return self.optimizer.get_updates(self.total_loss, weights)
             return [self.optimizer.minimize(self.total_loss, var_list=weights)]
         copies = [v for w in weights for v in strategy.unwrap(w)]
-        found = dict(zip(map(id, copies), gradients(
-            self.total_loss, copies, colocate_gradients_with_ops=True)))
+        loss, scaled = self.total_loss, isinstance(self.optimizer,
+                                                   LossScaleOptimizer)
+        if scaled:
+            loss = self.optimizer.get_scaled_loss(loss)
+        grads = gradients(loss, copies, colocate_gradients_with_ops=True)
+        if scaled:
+            grads = self.optimizer.get_unscaled_gradients(grads)
+        found = dict(zip(map(id, copies), grads))
         pairs = []
         for weight in weights:
             of_copies = [found[id(v)] for v in strategy.unwrap(weight)]

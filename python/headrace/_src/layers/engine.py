@@ -20,11 +20,13 @@ from headrace._src.framework.graph import (
 from headrace._src.framework.tensor import convert_to_tensor
 from headrace._src.framework.tensor_shape import Dimension, TensorShape
 from headrace._src.layers import (
-    backend, constraints, initializers, regularizers)
+    backend, constraints, initializers, policy, regularizers)
 from headrace._src.layers.input_spec import check_inputs
 from headrace._src.ops import array_ops as _array
 from headrace._src.ops import math_ops as _math
+from headrace._src.ops.sparse_tensor import SparseTensor
 from headrace._src.ops.type_specs import TensorSpec
+from headrace._src.variables import autocast
 from headrace._src.variables.module import Module
 from headrace._src.variables.partitions import PartitionedVariable
 from headrace._src.variables.records import (
@@ -194,7 +196,9 @@ class Layer(Module):
         self.stateful = False
         self.supports_masking = self._masks_pass
         self.input_spec = None
-        self._dtype = None if dtype is None else dtypes.as_dtype(dtype).name
+        self._dtype_policy = policy.policy_of(dtype)
+        self._autocast = kwargs.get("autocast",
+                                    policy.v2_dtype_behavior_enabled())
         self._set_name(name)
         self._activity_regularizer = kwargs.pop("activity_regularizer", None)
         self._trainable_weights = []
@@ -222,6 +226,11 @@ class Layer(Module):
             snake_case(type(self).__name__), zero_based=self._zero_based)
 
     name = property(lambda self: self._name)
+    _dtype = property(
+        lambda self: self._dtype_policy.variable_dtype,
+        lambda self, value: setattr(
+            self, "_dtype_policy",
+            policy.Policy(dtypes.as_dtype(value).name)))
     dtype = property(lambda self: self._dtype)
     dynamic = property(lambda self: False)
     activity_regularizer = property(
@@ -257,7 +266,7 @@ class Layer(Module):
         return found
 
     _layers = property(lambda self: self._layers_inside())
-    _compute_dtype = property(lambda self: self._dtype)
+    _compute_dtype = property(lambda self: self._dtype_policy.compute_dtype)
     _call_fn_args = property(lambda self: self._call_arguments())
     _expects_training_arg = property(
         lambda self: _Parameters(self.call).accepts("training"))
@@ -284,6 +293,8 @@ class Layer(Module):
         dtype = dtypes.as_dtype(dtype or self.dtype or backend.floatx())
         if self._dtype is None:
             self._dtype = dtype.base_dtype.name
+        is_cast = (kwargs.get("experimental_autocast", True)
+                   and self._dtype_policy.should_cast_variables)
         initializer = initializers.get(initializer)
         if initializer is None:
             initializer = self._default_initializer(name, dtype)
@@ -295,6 +306,8 @@ class Layer(Module):
             synchronization=synchronization, aggregation=aggregation,
             collections=kwargs.get("collections"),
             getter=kwargs.get("getter"))
+        if is_cast:
+            variable = autocast.make_autocast(variable)
         self._regularize(variable, regularizers.get(regularizer),
                          variable.name.partition(":")[0])
         weights = (self._trainable_weights if trainable
@@ -587,7 +600,9 @@ class Layer(Module):
             outer_training = _outer_call.training
             _outer_call.training = training
             try:
-                outputs = tf_convert(self.call)(inputs, *args, **kwargs)
+                with autocast.read_as(self._compute_dtype):
+                    outputs = tf_convert(self.call)(
+                        self._cast_inputs(inputs), *args, **kwargs)
             finally:
                 self._inputs_now = outer
                 _outer_call.training = outer_training
@@ -601,6 +616,23 @@ class Layer(Module):
         self._remember(inputs, outputs)
         self._call_options[len(self._calls) - 1] = options
         return outputs
+
+    def _cast_inputs(self, inputs):
+        """The inputs, those of floats in the type in which the layer computes,
+        if it casts them."""
+        wanted = self._compute_dtype
+        if not (self._autocast and wanted
+                and dtypes.as_dtype(wanted).is_floating):
+            return inputs
+
+        def cast(x):
+            if (not isinstance(x, (Tensor, SparseTensor))
+                    and not hasattr(x, "flat_values")
+                    or not x.dtype.is_floating
+                    or x.dtype.base_dtype.name == wanted):
+                return x
+            return _math.cast(x, wanted)
+        return nest.map_structure(cast, inputs)
 
     def _copy_inputs_among(self, outputs, inputs):
         """The outputs, with copies of those that are inputs too: in a model, a
@@ -657,8 +689,10 @@ class Layer(Module):
             return
         check_inputs(self.input_spec, inputs, self.name)
         tensors = nest.flatten(inputs)
-        if tensors and self._dtype is None and hasattr(tensors[0], "dtype"):
-            self._dtype = tensors[0].dtype.base_dtype.name
+        if (tensors and self._compute_dtype is None
+                and hasattr(tensors[0], "dtype")):
+            self._dtype_policy = policy.with_input_dtype(
+                self._dtype_policy, tensors[0].dtype.base_dtype)
         shapes = None
         if all(hasattr(x, "get_shape") for x in tensors):
             shapes = nest.map_structure(lambda x: x.get_shape(), inputs)

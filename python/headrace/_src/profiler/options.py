@@ -4,7 +4,7 @@ import copy
 from headrace._src.framework.messages import AdvisorOptionsProto, OptionsProto
 
 TRAINABLE_VARIABLES = "_trainable_variables"
-ALL_ADVICE = {name: {} for name in (
+ALL_ADVICE: dict = {name: {} for name in (
     "ExpensiveOperationChecker", "AcceleratorUtilizationChecker", "JobChecker",
     "OperationChecker")}
 
