@@ -1308,6 +1308,7 @@ NAMES = {
         "applications.densenet": "DenseNet121 DenseNet169 DenseNet201",
         "applications.inception": "InceptionResNetV2 InceptionV3",
         "applications.mobilenet": "MobileNet MobileNetV2",
+        "applications.nasnet": "NASNetLarge NASNetMobile",
         "applications.resnet": """
             ResNet101 ResNet101V2 ResNet152 ResNet152V2 ResNet50 ResNet50V2""",
         "applications.vgg": "VGG16 VGG19",
@@ -1341,6 +1342,11 @@ NAMES = {
         "applications.imagenet": """
             decode_predictions preprocess_input=preprocess_tf""",
         "applications.mobilenet": "MobileNetV2",
+    },
+    "keras.applications.nasnet": {
+        "applications.imagenet": """
+            decode_predictions preprocess_input=preprocess_tf""",
+        "applications.nasnet": "NASNetLarge NASNetMobile",
     },
     "keras.applications.resnet": {
         "applications.imagenet": """
@@ -1445,6 +1451,7 @@ NAMES = {
     "keras.experimental": {
         "feature_column.sequence_layers": "SequenceFeatures",
         "keras.enqueuers": "terminate_keras_multiprocessing_pools",
+        "keras.premade": "LinearModel WideDeepModel",
         "keras.saved_models": "export_saved_model load_from_saved_model",
         "keras.schedules": """
             CosineDecay CosineDecayRestarts LinearCosineDecay
@@ -1590,6 +1597,8 @@ NAMES = {
     "keras.utils": {
         "keras.data_files": "HDF5Matrix get_file",
         "keras.enqueuers": "GeneratorEnqueuer OrderedEnqueuer SequenceEnqueuer",
+        "keras.multi_gpu": "multi_gpu_model",
+        "keras.plots": "model_to_dot plot_model",
         "keras.progress": "Progbar",
         "keras.sources": "get_source_inputs",
         "keras.utils": """

@@ -87,8 +87,6 @@ NEAREST = {
     "tf.data.experimental.bytes_produced_stats": _NO_STATS,
     "tf.data.experimental.latency_stats": _NO_STATS,
     "tf.data.experimental.make_saveable_from_iterator": _NO_ITERATOR_STATE,
-    "tf.keras.utils.multi_gpu_model": "a model made and compiled in the scope of "
-                                      "tf.distribute.MirroredStrategy, which needs several devices",
     "tf.distribute": "the strategies there, or tf.train.SyncReplicasOptimizer",
     "tf.distribute.cluster_resolver": "TFConfigClusterResolver reads TF_CONFIG, and "
                                       "tf.train.ClusterSpec takes the addresses",
@@ -103,7 +101,6 @@ NEAREST = {
     "tf.keras.callbacks": "tf.train.SessionRunHook",
     "tf.keras.callbacks.TensorBoard": "tf.summary.FileWriter",
     "tf.keras.estimator": "a model_fn that calls the model, with tf.estimator.Estimator",
-    "tf.keras.experimental": "tf.train and tf.layers",
     "tf.keras.layers": "tf.layers, tf.nn and tf.keras.layers.Lambda",
     "tf.keras.losses": "tf.losses",
     "tf.keras.metrics": "tf.metrics",

@@ -83,13 +83,21 @@ class Network:
         return model
 
 
-def maker(name, text, make):
+def maker(name, text, make, shape_first=False):
     """The function `name` of tf.keras.applications, which calls make(arguments,
-    options) for a network of `text`."""
+    options) for a network of `text`. `shape_first`: input_shape is its first
+    argument."""
     def function(include_top=True, weights="imagenet", input_tensor=None,
                  input_shape=None, pooling=None, classes=1000, **kwargs):
         return make((include_top, weights, input_tensor, input_shape, pooling,
                      classes), kwargs)
+    if shape_first:
+        common = function
+
+        def function(input_shape=None, include_top=True, weights="imagenet",
+                     input_tensor=None, pooling=None, classes=1000, **kwargs):
+            return common(include_top, weights, input_tensor, input_shape,
+                          pooling, classes, **kwargs)
     function.__name__ = function.__qualname__ = name
     function.__module__ = make.__module__
     function.__doc__ = (

@@ -205,20 +205,31 @@ class Network(Layer):
 
     @property
     def weights(self):
-        """Those of the layers, one layer after the other. ValueError for a
-        model that has none yet: a Sequential or a class with a `build`."""
+        """Those of the layers, one layer after the other, then the model's own.
+        ValueError for a model that has none yet: a Sequential or a class with a
+        `build`."""
         self._check_has_weights()
-        return self._all([], "weights")
+        return self._own_last("weights", self._trainable_weights
+                              + self._non_trainable_weights)
 
     @property
     def trainable_weights(self):
         self._check_has_weights()
-        return super().trainable_weights
+        if not self.trainable:
+            return []
+        return self._own_last("trainable_weights", self._trainable_weights)
 
     @property
     def non_trainable_weights(self):
         self._check_has_weights()
-        return super().non_trainable_weights
+        own = list(self._non_trainable_weights)
+        if not self.trainable:
+            own = self._trainable_weights + own
+        return self._own_last("non_trainable_weights", own)
+
+    def _own_last(self, name, own):
+        found = self._all([], name)
+        return found + [w for w in own if not any(w is f for f in found)]
 
     @property
     def _is_graph_network(self):

@@ -292,7 +292,10 @@ class Training:
         if set(kwargs) - {"options", "run_metadata"}:
             raise TypeError("Invalid keyword argument(s) in `compile`: %s"
                             % sorted(kwargs))
-        self.optimizer = self._with_loss_scale(_optimizers.get(optimizer))
+        self.optimizer = (
+            [_optimizers.get(x) for x in optimizer]
+            if isinstance(optimizer, (list, tuple))
+            else self._with_loss_scale(_optimizers.get(optimizer)))
         self.loss = loss
         if isinstance(loss, (str, list, tuple)):
             for one in as_list(loss):
