@@ -594,7 +594,8 @@ NAMES = {
         "keras.callbacks": """
             BaseLogger CSVLogger Callback EarlyStopping History LambdaCallback
             LearningRateScheduler ModelCheckpoint ProgbarLogger
-            ReduceLROnPlateau RemoteMonitor TensorBoard TerminateOnNaN""",
+            ReduceLROnPlateau RemoteMonitor TerminateOnNaN""",
+        "keras.tensor_board": "TensorBoard",
     },
     "contrib.keras.constraints": {
         "layers.constraints": """
@@ -1415,7 +1416,8 @@ NAMES = {
         "keras.callbacks": """
             BaseLogger CSVLogger Callback EarlyStopping History LambdaCallback
             LearningRateScheduler ModelCheckpoint ProgbarLogger
-            ReduceLROnPlateau RemoteMonitor TensorBoard TerminateOnNaN""",
+            ReduceLROnPlateau RemoteMonitor TerminateOnNaN""",
+        "keras.tensor_board": "TensorBoard",
     },
     "keras.constraints": {
         "layers.constraints": """

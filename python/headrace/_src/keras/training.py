@@ -372,6 +372,7 @@ class Training:
                 if metric.name not in self._metrics:
                     self._metrics[metric.name] = metric, metric.result()
         self._train_op = self._test_op = None
+        self._test_fetches = {}  # what a step of evaluation gives to whom
         self._compiled = True
 
     def _with_loss_scale(self, optimizer):
@@ -607,8 +608,11 @@ class Training:
             op = self._test_op
         session = backend.get_session()
         feed = self._feed(x, y, weights, train)
-        values = session.run([self.total_loss, *self._values.values(), op],
-                             feed)[:-1]
+        others = [] if train else list(self._test_fetches)
+        values = session.run([self.total_loss, *self._values.values(), others,
+                              op], feed)[:-1]
+        for tensor, value in zip(others, values.pop()):
+            self._test_fetches[tensor](value)
         if self._metrics:
             values += session.run([r for _, r in self._metrics.values()])
         return dict(zip(self.metrics_names, values))
