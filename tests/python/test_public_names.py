@@ -42,7 +42,8 @@ INTERNAL_MODULES = """
     contrib.quantize_layers control.contexts data.elements framework.constant_values
     ops.collective_ops distributions.parametric distributions.special_functions
     framework.default_session framework.dispatch framework.newer_attrs functions.func_graph
-    functions.function_def keras.cudnn_weights keras.hdf5_files keras.training
+    functions.function_def keras.cudnn_weights keras.hdf5_files keras.data_adapters
+    keras.row_values keras.training
     keras.weights_files layers.function_code layers.named layers.windows losses.weights
     math.operator_functions profiler.advice profiler.formats profiler.grouped
     profiler.nodes profiler.statistics profiler.timelines profiler.views
@@ -60,6 +61,7 @@ INTERNAL = {
     "distributions.bijectors": "parameter",
     "distributions.distribution": "registered_divergence",
     "flow.critical_sections": "Execution",
+    "training.gradient_tape": "jacobian_of_rows",
     "layers.policy": """begin_graph_rewrite disable_v2_dtype_behavior
         enable_v2_dtype_behavior end_graph_rewrite policy_of policy_scope
         set_v2_dtype_behavior v2_dtype_behavior_enabled with_input_dtype""",
@@ -134,7 +136,10 @@ INTERNAL = {
     "layers.recurrent": "OfOneCell",
     "keras.models": "Network",
     "control.parallel_for": "for_loop pfor",
-    "layers.backend": "KerasHistory as_sparse choose fix_learning_phase fixed_learning_phase graph_inputs set_manual_initialization graph_state is_keras_tensor is_placeholder known rounded unique_name",
+    "layers.backend": """KerasHistory as_sparse choose fix_learning_phase
+        fixed_learning_phase graph_inputs graph_state is_keras_tensor
+        is_placeholder is_symbolic key known rounded
+        set_manual_initialization shape_of unique_name""",
     "layers.core": "data_format_of merged_mask",
     "layers.attention": "BaseDenseAttention",
     "layers.engine": "Node as_list snake_case",

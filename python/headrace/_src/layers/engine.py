@@ -145,7 +145,7 @@ class Node:
                                                 self.output_tensors)
         self.arguments = layer._call_options.get(index, {})
         history = backend.graph_state().history
-        found = [history.get(x.name) for x in nest.flatten(inputs)]
+        found = [history.get(backend.key(x)) for x in nest.flatten(inputs)]
         self._layers = [f and f[0] for f in found]
         self.inbound_layers = _single(self._layers)
         self.node_indices = _single([f and f[1] for f in found])
@@ -694,8 +694,9 @@ class Layer(Module):
             self._dtype_policy = policy.with_input_dtype(
                 self._dtype_policy, tensors[0].dtype.base_dtype)
         shapes = None
-        if all(hasattr(x, "get_shape") for x in tensors):
-            shapes = nest.map_structure(lambda x: x.get_shape(), inputs)
+        if all(hasattr(x, "get_shape") or backend.is_symbolic(x)
+               for x in tensors):
+            shapes = nest.map_structure(backend.shape_of, inputs)
         self.build(shapes)
         self.built = True
         if self._first_weights is not None:
@@ -716,8 +717,8 @@ class Layer(Module):
         history = backend.graph_state().history
         own = [id(x) for x in nest.flatten(inputs)]
         for i, output in enumerate(nest.flatten(outputs)):
-            if isinstance(output, Tensor) and id(output) not in own:
-                history[output.name] = self, len(self._calls) - 1, i
+            if backend.is_symbolic(output) and id(output) not in own:
+                history[backend.key(output)] = self, len(self._calls) - 1, i
 
     def _checkpoint_children(self):
         """The public attributes, and what TensorFlow calls `_layers`: a list of
