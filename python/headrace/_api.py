@@ -1450,6 +1450,9 @@ NAMES = {
         "keras.known_data": """
             get_word_index=get_reuters_word_index load_data=load_reuters""",
     },
+    "keras.estimator": {
+        "keras.estimators": "model_to_estimator",
+    },
     "keras.experimental": {
         "feature_column.sequence_layers": "SequenceFeatures",
         "keras.enqueuers": "terminate_keras_multiprocessing_pools",

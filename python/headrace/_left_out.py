@@ -99,7 +99,6 @@ NEAREST = {
     "tf.keras.applications": "the other networks of tf.keras.applications, or a model's frozen "
                              "graph with tf.import_graph_def",
     "tf.keras.callbacks": "tf.train.SessionRunHook",
-    "tf.keras.estimator": "a model_fn that calls the model, with tf.estimator.Estimator",
     "tf.keras.layers": "tf.layers, tf.nn and tf.keras.layers.Lambda",
     "tf.keras.losses": "tf.losses",
     "tf.keras.metrics": "tf.metrics",

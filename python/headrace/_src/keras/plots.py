@@ -14,7 +14,7 @@ def _pydot():
     """The package pydot. ImportError where it or Graphviz's programs are
     missing."""
     try:
-        import pydot
+        import pydot  # type: ignore
         pydot.Dot.create(pydot.Dot())
     except (ImportError, OSError):
         raise ImportError(_MISSING) from None
@@ -129,7 +129,7 @@ def plot_model(model, to_file="model.png", show_shapes=False,
     extension = os.path.splitext(to_file)[1]
     dot.write(to_file, format=extension[1:] or "png")
     try:
-        from IPython import display
+        from IPython import display  # type: ignore
     except ImportError:
         return None
     return display.Image(filename=to_file)

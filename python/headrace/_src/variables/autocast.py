@@ -31,8 +31,10 @@ def read_as(dtype):
 
 
 # Also by TensorFlow's name, for programs that open it themselves.
-Graph._enable_auto_casting_variables = lambda self, dtype: read_as(dtype)
-Graph._auto_cast_variable_read_dtype = property(lambda self: _reads.dtype)
+setattr(Graph, "_enable_auto_casting_variables",
+        lambda self, dtype: read_as(dtype))
+setattr(Graph, "_auto_cast_variable_read_dtype",
+        property(lambda self: _reads.dtype))
 
 
 class AutoCastVariable(ResourceVariable):
