@@ -323,6 +323,7 @@ NAMES = {
         "training.object_checkpoints": "CheckpointManager",
         "training.object_graph": "list_objects",
         "training.python_state": "PythonStateWrapper=PythonState",
+        "variables.tracking": "NoDependency",
     },
     "contrib.cluster_resolver": {
         "training.cluster_resolver": """
@@ -441,6 +442,8 @@ NAMES = {
             assign_from_checkpoint assign_from_checkpoint_fn
             assign_from_values assign_from_values_fn get_variable_full_name
             init_from_checkpoint list_variables load_checkpoint load_variable""",
+        "contrib.framework_parts": """
+            VariableDeviceChooser py_func zero_initializer""",
         "contrib.shape_checks": """
             assert_or_get_global_step assert_scalar_int get_placeholders
             reduce_sum_n remove_squeezable_dimensions with_same_shape
@@ -472,8 +475,8 @@ NAMES = {
     },
     "contrib.framework.nest": {
         "framework.nest": """
-            assert_same_structure flatten is_nested is_sequence map_structure
-            pack_sequence_as""",
+            assert_same_structure flatten is_nested is_sequence
+            is_sequence_or_composite map_structure pack_sequence_as""",
     },
     "contrib.graph_editor": {
         "graph_editor.edit": """

@@ -1334,7 +1334,7 @@ NAMES = {
     },
     "python.training.tracking.data_structures": {
         "compat.trackables": "List Mapping",
-        "compat.tracking": "NoDependency=no_dependency",
+        "variables.tracking": "NoDependency",
     },
     "python.training.tracking.tracking": {
         "compat.tracking": "AutoTrackable",

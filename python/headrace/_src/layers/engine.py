@@ -31,7 +31,8 @@ from headrace._src.variables.module import Module
 from headrace._src.variables.partitions import PartitionedVariable
 from headrace._src.variables.records import (
     VariableAggregation, VariableSynchronization)
-from headrace._src.variables.tracking import Container, attributes
+from headrace._src.variables.tracking import (
+    Container, attributes, saved_attributes)
 from headrace._src.variables.variables import Variable
 
 _OUR_LAYERS = __name__.rpartition(".")[0] + "."
@@ -724,7 +725,7 @@ class Layer(Module):
         """The public attributes, and what TensorFlow calls `_layers`: a list of
         those that have layers."""
         found, inner = [], []
-        for name, value in attributes(self):
+        for name, value in saved_attributes(self):
             if not name.startswith("_"):
                 found.append((name, value))
                 if self._lists_layers and _has_layers(value):
