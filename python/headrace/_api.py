@@ -1035,6 +1035,9 @@ NAMES = {
         "training.sampling": """
             rejection_sample resample_at_rate stratified_sample
             weighted_resample""",
+        "training.sequence_states": """
+            NextQueuedSequenceBatch SequenceQueueingStateSaver
+            batch_sequences_with_states""",
         "slim.evaluation": """
             StopAfterNEvalsHook SummaryAtEndHook evaluate_once
             evaluate_repeatedly get_or_create_eval_step""",

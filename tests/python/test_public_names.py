@@ -358,7 +358,7 @@ def test_what_is_not_supported_yet(name):
     ("contrib.cudnn_rnn.CudnnLSTM", "tf.nn.dynamic_rnn"),
     ("distribute.cluster_resolver.GCEClusterResolver",
      "TFConfigClusterResolver reads"),
-    ("contrib.training.SequenceQueueingStateSaver", "tf.train and tf.data")])
+    ("contrib.training.FeedingQueueRunner", "tf.train and tf.data")])
 def test_what_is_left_out_and_what_to_use_instead(name, instead):
     with pytest.raises(AttributeError, match="^tf.%s is not supported yet; use "
                        "instead: %s" % (name, re.escape(instead))):
