@@ -323,6 +323,7 @@ NAMES = {
         "training.object_checkpoints": "CheckpointManager",
         "training.object_graph": "list_objects",
         "training.python_state": "PythonStateWrapper=PythonState",
+        "variables.tracking": "NoDependency",
     },
     "contrib.cluster_resolver": {
         "training.cluster_resolver": """
@@ -441,6 +442,8 @@ NAMES = {
             assign_from_checkpoint assign_from_checkpoint_fn
             assign_from_values assign_from_values_fn get_variable_full_name
             init_from_checkpoint list_variables load_checkpoint load_variable""",
+        "contrib.framework_parts": """
+            VariableDeviceChooser py_func zero_initializer""",
         "contrib.shape_checks": """
             assert_or_get_global_step assert_scalar_int get_placeholders
             reduce_sum_n remove_squeezable_dimensions with_same_shape
@@ -472,8 +475,8 @@ NAMES = {
     },
     "contrib.framework.nest": {
         "framework.nest": """
-            assert_same_structure flatten is_nested is_sequence map_structure
-            pack_sequence_as""",
+            assert_same_structure flatten is_nested is_sequence
+            is_sequence_or_composite map_structure pack_sequence_as""",
     },
     "contrib.graph_editor": {
         "graph_editor.edit": """
@@ -594,7 +597,8 @@ NAMES = {
         "keras.callbacks": """
             BaseLogger CSVLogger Callback EarlyStopping History LambdaCallback
             LearningRateScheduler ModelCheckpoint ProgbarLogger
-            ReduceLROnPlateau RemoteMonitor TensorBoard TerminateOnNaN""",
+            ReduceLROnPlateau RemoteMonitor TerminateOnNaN""",
+        "keras.tensor_board": "TensorBoard",
     },
     "contrib.keras.constraints": {
         "layers.constraints": """
@@ -801,6 +805,11 @@ NAMES = {
     },
     "contrib.losses": _LOSSES,
     "contrib.metrics": _METRICS,
+    "contrib.mixed_precision": {
+        "contrib.mixed_precision": """
+            ExponentialUpdateLossScaleManager FixedLossScaleManager
+            LossScaleManager LossScaleOptimizer""",
+    },
     "contrib.nn": {
         "contrib.further_activations": """
             alpha_dropout deprecated_flipped_sigmoid_cross_entropy_with_logits
@@ -1018,11 +1027,17 @@ NAMES = {
             should_record_summaries summary_writer_initializer_op""",
     },
     "contrib.tpu": {},
+    "contrib.tfprof": {
+        "profiler.contexts": "ProfileContext",
+    },
     "contrib.training": {
         "contrib.hparams": "HParams",
         "training.sampling": """
             rejection_sample resample_at_rate stratified_sample
             weighted_resample""",
+        "training.sequence_states": """
+            NextQueuedSequenceBatch SequenceQueueingStateSaver
+            batch_sequences_with_states""",
         "slim.evaluation": """
             StopAfterNEvalsHook SummaryAtEndHook evaluate_once
             evaluate_repeatedly get_or_create_eval_step""",
@@ -1300,6 +1315,7 @@ NAMES = {
         "applications.densenet": "DenseNet121 DenseNet169 DenseNet201",
         "applications.inception": "InceptionResNetV2 InceptionV3",
         "applications.mobilenet": "MobileNet MobileNetV2",
+        "applications.nasnet": "NASNetLarge NASNetMobile",
         "applications.resnet": """
             ResNet101 ResNet101V2 ResNet152 ResNet152V2 ResNet50 ResNet50V2""",
         "applications.vgg": "VGG16 VGG19",
@@ -1333,6 +1349,11 @@ NAMES = {
         "applications.imagenet": """
             decode_predictions preprocess_input=preprocess_tf""",
         "applications.mobilenet": "MobileNetV2",
+    },
+    "keras.applications.nasnet": {
+        "applications.imagenet": """
+            decode_predictions preprocess_input=preprocess_tf""",
+        "applications.nasnet": "NASNetLarge NASNetMobile",
     },
     "keras.applications.resnet": {
         "applications.imagenet": """
@@ -1401,7 +1422,8 @@ NAMES = {
         "keras.callbacks": """
             BaseLogger CSVLogger Callback EarlyStopping History LambdaCallback
             LearningRateScheduler ModelCheckpoint ProgbarLogger
-            ReduceLROnPlateau RemoteMonitor TensorBoard TerminateOnNaN""",
+            ReduceLROnPlateau RemoteMonitor TerminateOnNaN""",
+        "keras.tensor_board": "TensorBoard",
     },
     "keras.constraints": {
         "layers.constraints": """
@@ -1434,9 +1456,13 @@ NAMES = {
         "keras.known_data": """
             get_word_index=get_reuters_word_index load_data=load_reuters""",
     },
+    "keras.estimator": {
+        "keras.estimators": "model_to_estimator",
+    },
     "keras.experimental": {
         "feature_column.sequence_layers": "SequenceFeatures",
         "keras.enqueuers": "terminate_keras_multiprocessing_pools",
+        "keras.premade": "LinearModel WideDeepModel",
         "keras.saved_models": "export_saved_model load_from_saved_model",
         "keras.schedules": """
             CosineDecay CosineDecayRestarts LinearCosineDecay
@@ -1538,6 +1564,7 @@ NAMES = {
     },
     "keras.mixed_precision": {},
     "keras.mixed_precision.experimental": {
+        "layers.policy": "Policy global_policy set_policy",
         "keras.loss_scale_optimizer": "LossScaleOptimizer",
     },
     "keras.models": {
@@ -1581,6 +1608,8 @@ NAMES = {
     "keras.utils": {
         "keras.data_files": "HDF5Matrix get_file",
         "keras.enqueuers": "GeneratorEnqueuer OrderedEnqueuer SequenceEnqueuer",
+        "keras.multi_gpu": "multi_gpu_model",
+        "keras.plots": "model_to_dot plot_model",
         "keras.progress": "Progbar",
         "keras.sources": "get_source_inputs",
         "keras.utils": """
@@ -1773,6 +1802,13 @@ NAMES = {
             BasicLSTMCell BasicRNNCell GRUCell LSTMCell LSTMStateTuple
             MultiRNNCell RNNCell""",
         "rnn.wrappers": "DeviceWrapper DropoutWrapper ResidualWrapper",
+    },
+    "profiler": {
+        "framework.messages": """
+            AdviceProto GraphNodeProto MultiGraphNodeProto OpLogProto""",
+        "profiler.model_analyzer": "Profiler advise profile",
+        "profiler.notes": "write_op_log",
+        "profiler.options": "ProfileOptionBuilder",
     },
     "python_io": {
         "io.readers": """
@@ -2077,42 +2113,45 @@ OWN = {
     # Messages that no namespace of tf has are here, with all the others.
     "headrace.messages": {
         "framework.messages": """
-            AllocationDescription AllocationRecord AllocatorMemoryUsed
-            AssetFileDef AttrValue AutoParallelOptions BatchingOptions
-            BoundedTensorSpecProto BundleEntryProto BundleHeaderProto
-            BytesList CallableOptions CapturedTensor CheckpointState ClusterDef
-            ClusterDeviceFilters CollectionDef CondContextDef ConfigProto
+            AdviceProto AdvisorOptionsProto AllocationDescription
+            AllocationRecord AllocatorMemoryUsed AssetFileDef AttrValue
+            AutoParallelOptions BatchingOptions BoundedTensorSpecProto
+            BundleEntryProto BundleHeaderProto BytesList CallableOptions
+            CapturedTensor CheckpointState ClusterDef ClusterDeviceFilters
+            CodeDef CollectionDef CondContextDef ConfigProto
             ControlFlowContextDef CostGraphDef DebugOptions DebugTensorWatch
             DebuggedSourceFile DebuggedSourceFiles DeviceAttributes
             DeviceLocality DeviceProperties DeviceStepStats DictValue Event
-            Example ExecutorOpts Feature FeatureList FeatureLists Features
-            FingerprintDef FloatList FullTypeDef FunctionDef
-            FunctionDefLibrary FunctionSpec GPUOptions GradientDef
-            GraphDebugInfo GraphDef GraphOptions GraphPassReport
-            HistogramProto Int64List InterconnectLink JobDef
+            Example ExecMemory ExecProfile ExecTime ExecutorOpts Feature
+            FeatureList FeatureLists Features FingerprintDef FloatList
+            FullTypeDef FunctionDef FunctionDefLibrary FunctionSpec GPUOptions
+            GradientDef GraphDebugInfo GraphDef GraphNodeProto GraphOptions
+            GraphPassReport HistogramProto Int64List InterconnectLink JobDef
             JobDeviceFilters KernelDef KernelList LabeledStepStats ListValue
-            LocalLinks LogMessage MemoryLogRawAllocation
+            LocalLinks LogMessage Memory MemoryLogRawAllocation
             MemoryLogRawDeallocation MemoryLogStep MemoryLogTensorAllocation
             MemoryLogTensorDeallocation MemoryLogTensorOutput MemoryStats
-            Message MetaGraphDef NameAttrList NamedDevice NamedTensorProto
-            NamedTupleValue NodeDef NodeExecStats NodeOutput NoneValue OpDef
-            OpDeprecation OpList OptimizerOptions PairValue QueueRunnerDef
-            RPCOptions RegisteredGradient RegisteredSaver
+            Message MetaGraphDef MultiGraphNodeProto NameAttrList NamedDevice
+            NamedTensorProto NamedTupleValue NodeDef NodeExecStats NodeOutput
+            NoneValue OpDef OpDeprecation OpList OpLogEntry OpLogProto
+            OptimizerOptions OptionsProto PairValue ProfileNode ProfileProto
+            QueueRunnerDef RPCOptions RegisteredGradient RegisteredSaver
             ResourceHandleProto RewriterConfig RunCounters RunMetadata
             RunOptions SaveSliceInfoDef SaveableObject SavedAsset
             SavedBareConcreteFunction SavedConcreteFunction SavedConstant
-            SavedFunction SavedModel SavedObject SavedObjectGraph
-            SavedResource SavedSlice SavedSliceMeta SavedTensorSliceMeta
-            SavedTensorSlices SavedUserObject SavedVariable SaverDef
-            ScopedAllocatorOptions SequenceExample SerializedDType ServerDef
-            SessionLog SessionMetadata SignatureDef SourceMetadata
-            StepSequence StepStats StructuredValue Summary
-            SummaryDescription SummaryMetadata TaggedRunMetadata
-            TaskDeviceFilters TensorConnection TensorDescription TensorInfo
-            TensorProto TensorShapeProto TensorSliceProto TensorSpecProto
-            ThreadPoolOptionProto TraceOpts TrackableObjectGraph TupleValue
-            TypeSpecProto ValuesDef VariableDef VariantTensorDataProto
-            VerifierConfig VersionDef WhileContextDef from_text""",
+            SavedFunction SavedModel SavedObject SavedObjectGraph SavedResource
+            SavedSlice SavedSliceMeta SavedTensorSliceMeta SavedTensorSlices
+            SavedUserObject SavedVariable SaverDef ScopedAllocatorOptions
+            SequenceExample SerializedDType ServerDef SessionLog
+            SessionMetadata SignatureDef SourceMetadata StepSequence StepStats
+            StructuredValue Summary SummaryDescription SummaryMetadata
+            TFProfTensorProto TaggedRunMetadata TaskDeviceFilters
+            TensorConnection TensorDescription TensorInfo TensorProto
+            TensorShapeProto TensorSliceProto TensorSpecProto
+            ThreadPoolOptionProto TraceOpts TrackableObjectGraph Tuple
+            TupleValue TypeSpecProto ValuesDef VariableDef
+            VariantTensorDataProto VerifierConfig VersionDef WhileContextDef
+            from_text""",
     },
 }
 

@@ -370,6 +370,9 @@ NAMES = {
         streaming_specificity_at_sensitivity streaming_true_negatives
         streaming_true_negatives_at_thresholds streaming_true_positives
         streaming_true_positives_at_thresholds""",
+    "contrib.mixed_precision": """
+        ExponentialUpdateLossScaleManager FixedLossScaleManager LossScaleManager
+        LossScaleOptimizer""",
     "contrib.nn": """
         alpha_dropout conv1d_transpose deprecated_flipped_sigmoid_cross_entropy_with_logits
         deprecated_flipped_softmax_cross_entropy_with_logits
@@ -518,6 +521,7 @@ NAMES = {
         infeed_enqueue infeed_enqueue_tuple initialize_system keras_to_tpu_model outfeed_dequeue
         outfeed_dequeue_tuple outfeed_enqueue outfeed_enqueue_tuple outside_compilation repeat
         replicate rewrite shard shutdown_system while_loop""",
+    "contrib.tfprof": "ProfileContext model_analyzer tfprof_logger",
     "contrib.training": """
         FeedingQueueRunner GreedyLoadBalancingStrategy HParams NextQueuedSequenceBatch
         RandomStrategy SequenceQueueingStateSaver StopAfterNEvalsHook SummaryAtEndHook

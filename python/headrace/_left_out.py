@@ -87,9 +87,6 @@ NEAREST = {
     "tf.data.experimental.bytes_produced_stats": _NO_STATS,
     "tf.data.experimental.latency_stats": _NO_STATS,
     "tf.data.experimental.make_saveable_from_iterator": _NO_ITERATOR_STATE,
-    "tf.keras.mixed_precision.experimental": "LossScaleOptimizer scales losses; layers take a dtype",
-    "tf.keras.utils.multi_gpu_model": "a model made and compiled in the scope of "
-                                      "tf.distribute.MirroredStrategy, which needs several devices",
     "tf.distribute": "the strategies there, or tf.train.SyncReplicasOptimizer",
     "tf.distribute.cluster_resolver": "TFConfigClusterResolver reads TF_CONFIG, and "
                                       "tf.train.ClusterSpec takes the addresses",
@@ -102,9 +99,6 @@ NEAREST = {
     "tf.keras.applications": "the other networks of tf.keras.applications, or a model's frozen "
                              "graph with tf.import_graph_def",
     "tf.keras.callbacks": "tf.train.SessionRunHook",
-    "tf.keras.callbacks.TensorBoard": "tf.summary.FileWriter",
-    "tf.keras.estimator": "a model_fn that calls the model, with tf.estimator.Estimator",
-    "tf.keras.experimental": "tf.train and tf.layers",
     "tf.keras.layers": "tf.layers, tf.nn and tf.keras.layers.Lambda",
     "tf.keras.losses": "tf.losses",
     "tf.keras.metrics": "tf.metrics",
@@ -112,7 +106,6 @@ NEAREST = {
     "tf.keras.optimizers": "tf.train.AdamOptimizer and the other optimizers of tf.train",
     "tf.keras.utils": "tf.one_hot",
     "tf.lite": "tf.graph_util.convert_variables_to_constants",
-    "tf.profiler": "RunOptions(trace_level=RunOptions.FULL_TRACE) with RunMetadata.step_stats",
     "tf.tpu": "TPUs are left out",
     "tf.wrap_function": "a Python function that adds nodes to the graph",
     "tf.xla": "graphs are optimised without being asked",

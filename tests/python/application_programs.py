@@ -30,7 +30,10 @@ CASES = [
     ("MobileNetV2", {"input_shape": (160, 160, 3), "alpha": .35}),
     ("Xception", {}), ("InceptionV3", {}), ("InceptionResNetV2", {}),
     ("DenseNet121", {}), ("DenseNet169", {"include_top": False}),
-    ("DenseNet201", {"include_top": False, "pooling": "avg"})]
+    ("DenseNet201", {"include_top": False, "pooling": "avg"}),
+    ("NASNetMobile", {}), ("NASNetMobile", {
+        "input_shape": (96, 64, 3), "include_top": False, "pooling": "max"}),
+    ("NASNetLarge", {"include_top": False})]
 
 # Functions, which are saved as what Python compiled.
 LEFT_OUT = ("function", "function_type", "module", "output_shape",

@@ -121,8 +121,53 @@ def of_saver(tmp_path):
      "does not appear to be object-based"),
     (lambda r, path: lib.object_metadata(str(path / "none")),
      tf.errors.NotFoundError, "none"),
-    (lambda r, _: lib.split_dependency, AttributeError, "not supported yet"),
-    (lambda r, _: lib.NoDependency, AttributeError, "not supported yet")])
+    (lambda r, _: lib.split_dependency, AttributeError, "not supported yet")])
 def test_refused(root, tmp_path, do, error, message):
     with pytest.raises(error, match=message):
         do(root, tmp_path)
+
+
+class TwoLayers(tf.keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.kept = tf.keras.layers.Dense(2)
+        self.own = tf.contrib.checkpoint.NoDependency(tf.keras.layers.Dense(3))
+        self.more = tf.contrib.checkpoint.NoDependency(
+            [tf.keras.layers.Dense(3)])
+
+    def call(self, x):
+        return self.kept(x)
+
+
+def saved_keys(thing, tmp_path):
+    checkpoint = tf.train.Checkpoint(o=thing)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        path = checkpoint.save(str(tmp_path / "x"), session=session)
+    return [key.split("/.")[0] for key, _ in tf.train.list_variables(path)
+            if key.startswith("o/")]
+
+
+@pytest.mark.parametrize("make", [
+    tf.contrib.checkpoint.Checkpointable, tf.Module, tf.keras.layers.Layer,
+    tf.keras.Model, tf.train.Checkpoint])
+def test_attributes_without_dependency_are_not_saved(make, tmp_path):
+    hidden = tf.contrib.checkpoint.NoDependency
+    thing = make()
+    thing.a = tf.Variable(1., use_resource=True)
+    thing.b = hidden(tf.Variable(2., use_resource=True))
+    thing.c = [tf.Variable(3., use_resource=True)]
+    thing.d = hidden([tf.Variable(4., use_resource=True)])
+    thing.e = hidden({"x": 3})
+    assert isinstance(thing.b, tf.Variable)
+    assert isinstance(thing.d, list) and thing.e == {"x": 3}
+    assert saved_keys(thing, tmp_path) == ["o/a", "o/c/0"]
+    thing.b = tf.Variable(2., use_resource=True)  # set again, it is saved
+    assert saved_keys(thing, tmp_path) == ["o/a", "o/b", "o/c/0"]
+
+
+def test_layer_without_dependency_is_a_layer(tmp_path):
+    model = TwoLayers()
+    model(tf.ones([1, 2]))
+    assert [layer.units for layer in model.layers] == [2, 3]
+    assert saved_keys(model, tmp_path) == ["o/kept/bias", "o/kept/kernel"]

@@ -464,9 +464,7 @@ def test_monitors_that_validate(tmp_path, options, values, error):
      "boosted_trees_ops.TreeEnsemble is not supported"),
     (lambda: tf.estimator.experimental.KMeans(2).train(
         lambda: {"x": tf.constant(X)}),
-     "clustering_ops.KMeans is not supported"),
-    (lambda: tf.keras.estimator,
-     "not supported yet; use instead: .*with tf.estimator.Estimator")])
+     "clustering_ops.KMeans is not supported")])
 def test_what_is_left_out(make, words):
     with pytest.raises(AttributeError, match=words):
         make()

@@ -234,8 +234,6 @@ def test_a_sequence_of_batches():
      lambda m: m.compile("sgd", "mse", run_eagerly=True)),
     (ValueError, "number of steps must be given",
      lambda m: m.fit(iter([(X, ONE_HOT)]))),
-    (ValueError, "histogram_freq is not supported",
-     lambda m: keras.callbacks.TensorBoard(histogram_freq=1)),
     (ValueError, "needs to know its batch size", lambda m: layers.LSTM(
         2, stateful=True)(layers.Input((3, 2)))),
     (ValueError, "must contain all classes", lambda m: m.fit(

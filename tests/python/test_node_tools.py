@@ -6,6 +6,7 @@ import os
 import pytest
 
 import headrace as tf
+from headrace._src.profiler import statistics
 from headrace._src.compat import graphs, node_tools, shape_functions
 from headrace._src.compat import gradient_registry
 from headrace._src.framework.operation import (
@@ -276,17 +277,17 @@ def test_gradient_functions_of_the_library(graph):
 
 
 def test_statistics_add_up(graph):
-    @node_tools.RegisterStatistics("NodeToolsOp", "flops")
+    @statistics.RegisterStatistics("NodeToolsOp", "flops")
     def flops(graph, node):
-        return node_tools.OpStats("flops", 20)
+        return statistics.OpStats("flops", 20)
     node = node_tools.node_def("NodeToolsOp", "a")
-    total = node_tools.OpStats("flops")
-    total += node_tools.get_stats_for_node_def(graph, node, "flops")
-    total += node_tools.OpStats("flops", 1)
+    total = statistics.OpStats("flops")
+    total += statistics.get_stats_for_node_def(graph, node, "flops")
+    total += statistics.OpStats("flops", 1)
     assert total.value == 21
-    assert node_tools.get_stats_for_node_def(graph, node, "x").value is None
+    assert statistics.get_stats_for_node_def(graph, node, "x").value is None
     with pytest.raises(ValueError):
-        total += node_tools.OpStats("bytes", 1)
+        total += statistics.OpStats("bytes", 1)
 
 
 class NoProperty:

@@ -42,9 +42,11 @@ INTERNAL_MODULES = """
     contrib.quantize_layers control.contexts data.elements framework.constant_values
     ops.collective_ops distributions.parametric distributions.special_functions
     framework.default_session framework.dispatch framework.newer_attrs functions.func_graph
-    functions.function_def keras.cudnn_weights keras.hdf5_files keras.training
+    functions.function_def keras.cudnn_weights keras.hdf5_files keras.data_adapters
+    keras.row_values keras.training
     keras.weights_files layers.function_code layers.named layers.windows losses.weights
-    math.operator_functions
+    math.operator_functions profiler.advice profiler.formats profiler.grouped
+    profiler.nodes profiler.statistics profiler.timelines profiler.views
     platform.durable ragged.broadcasting ragged.ragged_dispatch
     ragged.ragged_indexing slim.inception slim.plain_nets slim.resnets
     training.object_graph training.saver_nodes training.slots
@@ -59,6 +61,13 @@ INTERNAL = {
     "distributions.bijectors": "parameter",
     "distributions.distribution": "registered_divergence",
     "flow.critical_sections": "Execution",
+    "training.gradient_tape": "jacobian_of_rows",
+    "layers.policy": """begin_graph_rewrite disable_v2_dtype_behavior
+        enable_v2_dtype_behavior end_graph_rewrite policy_of policy_scope
+        set_v2_dtype_behavior v2_dtype_behavior_enabled with_input_dtype""",
+    "variables.autocast": "AutoCastVariable make_autocast read_as",
+    "profiler.notes": "merge_default_with_oplog",
+    "profiler.options": "Output advice_message as_text to_message",
     "graph_editor.select": "reached_ops",
     "graph_editor.util": """ListView check_graphs concatenate_unique
         find_corresponding find_corresponding_elem flatten_tree
@@ -127,7 +136,10 @@ INTERNAL = {
     "layers.recurrent": "OfOneCell",
     "keras.models": "Network",
     "control.parallel_for": "for_loop pfor",
-    "layers.backend": "KerasHistory as_sparse choose fix_learning_phase fixed_learning_phase graph_inputs set_manual_initialization graph_state is_keras_tensor is_placeholder known rounded unique_name",
+    "layers.backend": """KerasHistory as_sparse choose fix_learning_phase
+        fixed_learning_phase graph_inputs graph_state is_keras_tensor
+        is_placeholder is_symbolic key known rounded
+        set_manual_initialization shape_of unique_name""",
     "layers.core": "data_format_of merged_mask",
     "layers.attention": "BaseDenseAttention",
     "layers.engine": "Node as_list snake_case",
@@ -171,7 +183,8 @@ INTERNAL = {
     "distribute.strategy": """Between entered get_update_device update_on
                               wrong_strategy""",
     "training.cluster_resolver": "tf_config",
-    "training.loss_scale": "applied_if_finite get_loss_scale unscaled",
+    "training.loss_scale": """applied_if_finite are_finite get_loss_scale
+        unscaled unscaled_by""",
     "training.checkpoint_management": """existing_checkpoint
                                          meta_graph_filename write_state""",
     "training.checkpoint_reader": "CheckpointReader",
@@ -342,13 +355,10 @@ def test_what_is_not_supported_yet(name):
 @pytest.mark.parametrize("name, instead", [
     ("contrib.learn.datasets.load_dataset", "numpy.loadtxt"),
     ("contrib.tpu.shard", "TPUs are left out"), 
-    ("keras.applications.NASNetLarge", "the other networks"),
-    ("keras.experimental.LinearModel", "tf.train and tf.layers"),
     ("contrib.cudnn_rnn.CudnnLSTM", "tf.nn.dynamic_rnn"),
     ("distribute.cluster_resolver.GCEClusterResolver",
      "TFConfigClusterResolver reads"),
-    ("profiler", "RunOptions(trace_level"),
-    ("contrib.training.SequenceQueueingStateSaver", "tf.train and tf.data")])
+    ("contrib.training.FeedingQueueRunner", "tf.train and tf.data")])
 def test_what_is_left_out_and_what_to_use_instead(name, instead):
     with pytest.raises(AttributeError, match="^tf.%s is not supported yet; use "
                        "instead: %s" % (name, re.escape(instead))):
@@ -403,10 +413,10 @@ def test_what_may_have_been_meant(space, name, meant):
 
 
 def test_a_name_that_tensorflow_has_elsewhere():
-    with pytest.raises(AttributeError, match="no attribute 'NASNetLarge'; "
-                       "tf.keras.applications.NASNetLarge is not supported yet; use "
-                       "instead"):
-        tf.NASNetLarge
+    with pytest.raises(AttributeError, match="no attribute 'GCEClusterResolver'; "
+                       "tf.*GCEClusterResolver is not supported yet; use "
+                       "instead: TFConfigClusterResolver"):
+        tf.GCEClusterResolver
 
 
 # What is loaded.

@@ -77,3 +77,22 @@ def test_samples_that_fail_as_they_run(make, message):
             session.run(tf.global_variables_initializer())
             for runner in tf.get_collection(tf.GraphKeys.QUEUE_RUNNERS):
                 session.run(runner.enqueue_ops[0])
+
+
+@pytest.mark.parametrize("shape, wanted", [
+    ((8,), [4., 5., 6., 7.]),
+    ((6, 2), [[2., 3.], [4., 5.], [6., 7.], [8., 9.]])])
+def test_rows_of_a_single_tensor_are_rejected(shape, wanted):
+    """TensorFlow 1.15.5 fails on one tensor with enqueue_many."""
+    with tf.Graph().as_default():
+        rows = np.arange(np.prod(shape), dtype=np.float32).reshape(shape)
+        found, = training.rejection_sample(
+            [tf.constant(rows)], lambda x: tf.cast(
+                tf.reduce_sum(x[0]) > 3, tf.float32), 4, enqueue_many=True)
+        assert found.shape.as_list() == [4] + list(shape[1:])
+        with tf.Session() as session:
+            coordinator = tf.train.Coordinator()
+            threads = tf.train.start_queue_runners(session, coordinator)
+            assert session.run(found).tolist() == wanted
+            coordinator.request_stop()
+            coordinator.join(threads)

@@ -114,7 +114,6 @@ def test_the_same_objects_as_1x():
 
 @pytest.mark.parametrize("name, text", [
     ("enable_v2_behavior", "there is no eager execution from Python"),
-    ("keras.applications.NASNetLarge", "use instead: the other networks"),
     ("nn.softmaks", "did you mean tf.compat.v2.nn.softmax"),
     ("placeholder", "has no attribute 'placeholder'")])
 def test_what_is_said_of_others(name, text):

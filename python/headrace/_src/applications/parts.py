@@ -83,19 +83,26 @@ class Network:
         return model
 
 
-def maker(name, text, make):
+def maker(name, text, make, shape_first=False):
     """The function `name` of tf.keras.applications, which calls make(arguments,
-    options) for a network of `text`."""
+    options) for a network of `text`. `shape_first`: input_shape is its first
+    argument."""
     def function(include_top=True, weights="imagenet", input_tensor=None,
                  input_shape=None, pooling=None, classes=1000, **kwargs):
         return make((include_top, weights, input_tensor, input_shape, pooling,
                      classes), kwargs)
-    function.__name__ = function.__qualname__ = name
-    function.__module__ = make.__module__
-    function.__doc__ = (
+
+    def of_shape(input_shape=None, include_top=True, weights="imagenet",
+                 input_tensor=None, pooling=None, classes=1000, **kwargs):
+        return function(include_top, weights, input_tensor, input_shape,
+                        pooling, classes, **kwargs)
+    made = of_shape if shape_first else function
+    made.__name__ = made.__qualname__ = name
+    made.__module__ = make.__module__
+    made.__doc__ = (
         "%s; arguments, shapes and errors as those of "
         "tf.keras.applications.VGG16." % text)
-    return function
+    return made
 
 
 def _channels_first():

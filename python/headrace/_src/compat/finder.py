@@ -29,7 +29,8 @@ from headrace._src.compat import (
 ROOT = "tensorflow"
 _GENERATED_OPS = re.compile(r"python\.(\w+\.)*gen_\w+_ops$")
 _TEST_OPS = "python.framework.test_ops"
-_MESSAGES = re.compile(r"core(\.(framework|protobuf|util|example|lib(\.core)?)"
+_MESSAGES = re.compile(r"core(\.(framework|protobuf|util|example|profiler|"
+                       r"lib(\.core)?)"
                        r"(\.(?P<module>\w+)_pb2)?)?$")
 
 

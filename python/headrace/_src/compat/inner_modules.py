@@ -77,6 +77,28 @@ _SUMMARY_CHECKS = {
 }
 
 NAMES = {
+    "contrib.tfprof.model_analyzer": {
+        "profiler.contexts": "ProfileContext",
+        "profiler.model_analyzer": "Profiler advise profile",
+        "profiler.options": "ALL_ADVICE",
+    },
+    "contrib.tfprof.tfprof_logger": {
+        "profiler.notes": "write_op_log",
+        "profiler.options": "TRAINABLE_VARIABLES",
+    },
+    "python.profiler.model_analyzer": {
+        "profiler.options": """
+            ALL_ADVICE _build_advisor_options=advice_message
+            _build_options=to_message""",
+    },
+    "python.profiler.profile_context": {
+        "profiler.contexts": """
+            MAX_TRACED_STEPS ProfileContext WARMUP_STEPS""",
+    },
+    "python.profiler.tfprof_logger": {
+        "profiler.notes": "merge_default_with_oplog",
+        "profiler.options": "TRAINABLE_VARIABLES",
+    },
     "tools.graph_transforms": {
         "compat.graph_transforms": "TransformGraph",
     },
@@ -301,6 +323,21 @@ NAMES = {
             CosineDecay CosineDecayRestarts ExponentialDecay InverseTimeDecay
             LearningRateSchedule LinearCosineDecay NoisyLinearCosineDecay
             PiecewiseConstantDecay PolynomialDecay deserialize serialize""",
+    },
+    "python.keras.engine.base_layer_utils": {
+        "layers.policy": """
+            disable_v2_dtype_behavior enable_v2_dtype_behavior
+            v2_dtype_behavior_enabled""",
+    },
+    "python.keras.mixed_precision.experimental.autocast_variable": {
+        "variables.autocast": "AutoCastVariable",
+    },
+    "python.keras.mixed_precision.experimental.loss_scale_optimizer": {
+        "keras.loss_scale_optimizer": "LossScaleOptimizer",
+    },
+    "python.keras.mixed_precision.experimental.policy": {
+        "layers.policy": """
+            Policy global_policy policy_scope set_policy with_input_dtype""",
     },
     "python.keras.testing_utils": {
         "compat.keras_test_case": """
@@ -576,16 +613,18 @@ NAMES = {
             strip_name_scope uid""",
         "compat.gradient_registry": "_gradient_registry=registry",
         "compat.node_tools": """
-            Operation OpStats RegisterShape RegisterStatistics
+            Operation RegisterShape
             _NodeDef=node_def _default_graph_stack=default_graph_stack
             get_collection_proto_type get_from_proto_function
-            get_gradient_function get_stats_for_node_def get_to_proto_function
+            get_gradient_function get_to_proto_function
             name_scope_v2 register_proto_function""",
         "compat.shape_functions": "_set_call_cpp_shape_fn",
         "framework.graph": """
             colocate_with device_v2=device""",
         "framework.tensor": "convert_n_to_tensor",
         "framework.indexed_slices": "IndexedSlicesValue",
+        "profiler.statistics": """
+            OpStats RegisterStatistics get_stats_for_node_def""",
     },
     "python.framework.test_ops": {
         "compat.op_library": "_op_def_lib=all_ops",
@@ -1295,7 +1334,7 @@ NAMES = {
     },
     "python.training.tracking.data_structures": {
         "compat.trackables": "List Mapping",
-        "compat.tracking": "NoDependency=no_dependency",
+        "variables.tracking": "NoDependency",
     },
     "python.training.tracking.tracking": {
         "compat.tracking": "AutoTrackable",

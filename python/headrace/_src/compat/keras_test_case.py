@@ -18,7 +18,7 @@ from headrace._src.framework.tensor_shape import TensorShape
 from headrace._src.ops.type_specs import TensorSpec
 from headrace._src.keras import optimizers
 from headrace._src.keras.models import Input, InputLayer, Model, Sequential
-from headrace._src.layers import backend
+from headrace._src.layers import policy, backend
 from headrace._src.layers.core import Dense
 
 from headrace._src.testing import test_case
@@ -425,18 +425,25 @@ def get_expected_metric_variable_names(var_names, name_suffix=""):
     return [name + name_suffix + ":0" for name in var_names]
 
 
-def enable_v2_dtype_behavior(fn):
-    """A test of layers that take the types of TensorFlow 2 is skipped."""
+def _with_dtype_behavior(fn, enabled):
     @functools.wraps(fn)
-    def skipped(*args, **kwargs):
-        raise unittest.SkipTest("layers with the types of TensorFlow 2 are not "
-                                "supported")
-    return skipped
+    def test(*args, **kwargs):
+        outer = policy.set_v2_dtype_behavior(enabled)
+        try:
+            return fn(*args, **kwargs)
+        finally:
+            policy.set_v2_dtype_behavior(outer)
+    return test
+
+
+def enable_v2_dtype_behavior(fn):
+    """The test runs with layers that have the types of TensorFlow 2."""
+    return _with_dtype_behavior(fn, True)
 
 
 def disable_v2_dtype_behavior(fn):
-    """The test as it is: layers have the types of TensorFlow 1."""
-    return fn
+    """The test runs with layers that have the types of TensorFlow 1."""
+    return _with_dtype_behavior(fn, False)
 
 
 def _check_shape(layer, kwargs, expected, actual):

@@ -92,7 +92,6 @@ def get_gradient_function(op):
 
 
 _shape_functions: dict = {}
-_statistics: dict = {}
 
 
 class RegisterShape:
@@ -107,54 +106,6 @@ class RegisterShape:
     def __call__(self, f):
         _shape_functions.setdefault(self._op_type, f)
         return f
-
-
-class OpStats:
-    """A number of a statistic; `+=` adds them up. None is not known."""
-
-    def __init__(self, statistic_type, value=None):
-        self.statistic_type = statistic_type
-        self.value = value
-
-    def __iadd__(self, other):
-        if other.statistic_type != self.statistic_type:
-            raise ValueError("Can't add an OpStat of type %s to one of %s." % (
-                self.statistic_type, other.statistic_type))
-        if self.value is None:
-            self.value = other.value
-        elif other.value is not None:
-            self.value += other.value
-        return self
-
-
-class RegisterStatistics:
-    """A decorator of functions (graph, NodeDef) -> OpStats of an op."""
-
-    def __init__(self, op_type, statistic_type):
-        if not isinstance(op_type, str):
-            raise TypeError("op_type must be a string.")
-        if "," in op_type:
-            raise TypeError("op_type must not contain a comma.")
-        if not isinstance(statistic_type, str):
-            raise TypeError("statistic_type must be a string.")
-        if "," in statistic_type:
-            raise TypeError("statistic_type must not contain a comma.")
-        self._key = op_type, statistic_type
-
-    def __call__(self, f):
-        if self._key in _statistics:
-            raise KeyError("Registering two statistics with name '%s,%s'!"
-                           % self._key)
-        _statistics[self._key] = f
-        return f
-
-
-def get_stats_for_node_def(graph, node, statistic_type):
-    """The OpStats of a NodeDef: what RegisterStatistics has for its op, or None
-    as value."""
-    function = _statistics.get((node.op, statistic_type))
-    return (OpStats(statistic_type) if function is None
-            else function(graph, node))
 
 
 # Collections.

@@ -6,6 +6,7 @@ from headrace._src.control.parallel_for import for_loop, pfor
 from headrace._src.framework import dtypes, nest
 from headrace._src.ops import array_ops as _array
 from headrace._src.testing.test_case import TestCase
+from headrace._src.training.gradient_tape import jacobian_of_rows
 from headrace._src.training.gradients import gradients
 from headrace._src.variables.variables import global_variables_initializer
 
@@ -28,14 +29,7 @@ def jacobian(output, inputs, use_pfor=True, parallel_iterations=None):
     rows = _loop(lambda i: gradients(_array.gather(elements, i), flat),
                  [output.dtype.base_dtype] * len(flat), count, use_pfor,
                  parallel_iterations)
-    shape, found = _array.shape(output), []
-    for x, row in zip(flat, rows):
-        if row is not None:
-            row = _array.reshape(row, _array.concat(
-                [shape, _array.shape(row)[1:]], 0))
-            row.set_shape(output.get_shape().concatenate(x.get_shape()))
-        found.append(row)
-    return nest.pack_sequence_as(inputs, found)
+    return jacobian_of_rows(output, inputs, rows)
 
 
 def batch_jacobian(output, inp, use_pfor=True, parallel_iterations=None):

@@ -2,7 +2,7 @@
 import collections
 
 from headrace._src.training.object_graph import is_object
-from headrace._src.variables.tracking import attributes
+from headrace._src.variables.tracking import Setting, saved_attributes
 
 # What an object has, and under which name.
 TrackableReference = collections.namedtuple("TrackableReference", "name ref")
@@ -68,13 +68,13 @@ class _References(list):
         self._told[reference.name] = reference.ref
 
 
-class AutoTrackable(Trackable):
+class AutoTrackable(Setting, Trackable):
     """A Trackable whose attributes are saved too."""
 
     @property
     def _checkpoint_dependencies(self):
         own = [TrackableReference(name, value)
-               for name, value in attributes(self) if is_object(value)
+               for name, value in saved_attributes(self) if is_object(value)
                and name not in self._told and name != "_told_by_name"]
         return super()._checkpoint_dependencies + own
 
@@ -83,9 +83,3 @@ class AutoTrackable(Trackable):
         if found is None:
             found = dict(self._checkpoint_dependencies).get(name)
         return found
-
-
-def no_dependency(value):
-    """The value: data_structures.NoDependency. Checkpoints describe a list or a
-    dict all the same."""
-    return value

@@ -46,6 +46,12 @@ def _is_composite(x):
     return getattr(x, "_composite", False)
 
 
+def is_sequence_or_composite(seq):
+    """True for what is_nested takes, and for sparse and ragged tensors and
+    IndexedSlices, of any shapes and dtypes. Raises nothing."""
+    return is_nested(seq) or bool(_is_composite(seq))
+
+
 def pack_sequence_as(structure, flat_sequence, expand_composites=False):
     """`structure` again, its leaves replaced in order by `flat_sequence`.
     ValueError if their numbers differ."""

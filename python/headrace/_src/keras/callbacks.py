@@ -9,8 +9,6 @@ import numpy as np
 from headrace._src.layers import backend
 from headrace._src.platform import tf_logging as _logging
 from headrace._src.keras.progress import Progbar
-from headrace._src.summary.event_files import FileWriter
-from headrace._src.framework.messages import Summary
 
 
 class Callback:
@@ -411,59 +409,6 @@ class CSVLogger(Callback):
     def on_train_end(self, logs=None):
         self._file.close()
         self._writer = None
-
-
-class TensorBoard(Callback):
-    """Writes the loss and metrics of each epoch, and the graph, as events to
-    `log_dir`. Histograms, images and embeddings are not supported: ValueError
-    where they are asked for."""
-
-    def __init__(self, log_dir="./logs", histogram_freq=0, batch_size=32,
-                 write_graph=True, write_grads=False, write_images=False,
-                 embeddings_freq=0, embeddings_layer_names=None,
-                 embeddings_metadata=None, embeddings_data=None,
-                 update_freq="epoch", profile_batch=2):
-        super().__init__()
-        for name, value in (("histogram_freq", histogram_freq),
-                            ("write_grads", write_grads),
-                            ("write_images", write_images),
-                            ("embeddings_freq", embeddings_freq)):
-            if value:
-                raise ValueError("TensorBoard: %s is not supported; write "
-                                 "summaries with tf.summary" % name)
-        self.log_dir = log_dir
-        self.write_graph = write_graph
-        self.update_freq = 1 if update_freq == "batch" else update_freq
-        self._seen = self._written = 0
-
-    def set_model(self, model):
-        super().set_model(model)
-        self.writer = FileWriter(
-            self.log_dir, backend.get_session().graph if self.write_graph
-            else None)
-
-    def _write(self, logs, step):
-        summary = Summary()
-        for name, value in logs.items():
-            if name not in ("batch", "size"):
-                summary.value.add(tag=name, simple_value=float(value))
-        self.writer.add_summary(summary, step)
-        self.writer.flush()
-
-    def on_batch_end(self, batch, logs=None):
-        if self.update_freq == "epoch":
-            return
-        self._seen += (logs or {}).get("size", 1)
-        if self._seen - self._written >= self.update_freq:
-            self._written = self._seen
-            self._write({"batch_" + k: v for k, v in (logs or {}).items()
-                         if k not in ("batch", "size")}, self._seen)
-
-    def on_epoch_end(self, epoch, logs=None):
-        self._write({"epoch_" + k: v for k, v in (logs or {}).items()}, epoch)
-
-    def on_train_end(self, logs=None):
-        self.writer.close()
 
 
 class RemoteMonitor(Callback):

@@ -18,7 +18,7 @@ class _Walk:
     def __init__(self, inputs, outputs):
         self._history = backend.graph_state().history
         self._first = {}    # layer: the order in which it was met
-        self._ends = {x.name for x in nest.flatten(inputs)}
+        self._ends = {backend.key(x) for x in nest.flatten(inputs)}
         calls = self._in_order(nest.flatten(outputs))
         call_depths, self.depths = {}, {}
         for layer, number in reversed(calls):
@@ -28,26 +28,26 @@ class _Walk:
             for before in self._before(layer, number):
                 call_depths[before] = max(call_depths.get(before, 0), depth + 1)
         for x in nest.flatten(inputs):
-            if x.name in self._history and (
-                    self._history[x.name][0] not in self.depths):
-                self.depths[self._history[x.name][0]] = 0
-                self._first[self._history[x.name][0]] = -1
+            if backend.key(x) in self._history and (
+                    self._history[backend.key(x)][0] not in self.depths):
+                self.depths[self._history[backend.key(x)][0]] = 0
+                self._first[self._history[backend.key(x)][0]] = -1
         self.calls = set(calls)
 
     def _before(self, layer, number):
-        if any(x.name in self._ends
+        if any(backend.key(x) in self._ends
                for x in nest.flatten(layer._calls[number][1])):
             return []
-        return [self._history[x.name][:2]
+        return [self._history[backend.key(x)][:2]
                 for x in nest.flatten(layer._calls[number][0])
-                if getattr(x, "name", None) in self._history]
+                if backend.key(x) in self._history]
 
     def _in_order(self, outputs):
         """(layer, number of the call), what a call needs before it."""
         calls, done, stack = [], set(), []
         for output in outputs:
-            if output.name in self._history:
-                stack = [(self._history[output.name][:2], False)]
+            if backend.key(output) in self._history:
+                stack = [(self._history[backend.key(output)][:2], False)]
             while stack:
                 call, is_ready = stack.pop()
                 if is_ready:
@@ -83,7 +83,7 @@ def of_network(model):
             of_layer, _own_calls(layer))})
 
     def place(x):
-        layer, call, index = history[x.name]
+        layer, call, index = history[backend.key(x)]
         return layer.name, numbers.get((layer, call), 0), index
 
     layers = []
@@ -277,8 +277,8 @@ def clone_model(model, input_tensors=None, clone_function=None):
 
 def _input_layer(model, x):
     history = backend.graph_state().history
-    if x.name in history:
-        return history[x.name][0]
+    if backend.key(x) in history:
+        return history[backend.key(x)][0]
     return named.known_layers()["InputLayer"](input_tensor=x)
 
 
@@ -288,20 +288,20 @@ def _cloned_network(model, given, make):
     history = backend.graph_state().history
     for i, x in enumerate(model.inputs):
         if given is not None:
-            values[x.name] = _input_layer(model, given[i]).output
+            values[backend.key(x)] = _input_layer(model, given[i]).output
         else:
-            old = history[x.name][0]
-            values[x.name] = kinds["InputLayer"].from_config(
+            old = history[backend.key(x)][0]
+            values[backend.key(x)] = kinds["InputLayer"].from_config(
                 old.get_config()).output
     for layer, number, before, after in model._steps:
         if layer not in new:
             new[layer] = make(layer)
         outputs = new[layer](
-            nest.map_structure(lambda x: values[x.name], before),
+            nest.map_structure(lambda x: values[backend.key(x)], before),
             **_plain_options(layer, number))
         for x, value in zip(nest.flatten(after), nest.flatten(outputs)):
-            values[x.name] = value
+            values[backend.key(x)] = value
     return type(model)(
-        nest.map_structure(lambda x: values[x.name], model._given[0]),
-        nest.map_structure(lambda x: values[x.name], model._given[1]),
+        nest.map_structure(lambda x: values[backend.key(x)], model._given[0]),
+        nest.map_structure(lambda x: values[backend.key(x)], model._given[1]),
         name=model.name)

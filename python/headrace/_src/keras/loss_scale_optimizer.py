@@ -3,12 +3,14 @@ optimizer scale its losses."""
 from headrace._src.control.control_flow_ops import group
 from headrace._src.framework.graph import name_scope
 from headrace._src.keras.optimizers import Optimizer
+from headrace._src.layers.policy import begin_graph_rewrite, end_graph_rewrite
 from headrace._src.ops import math_ops as _math
 from headrace._src.platform import tf_logging as _logging
 from headrace._src.training.loss_scale import (
     MixedPrecisionLossScaleOptimizer, applied_if_finite, get_loss_scale,
     unscaled)
 from headrace._src.training.optimizer import Optimizer as _TrainOptimizer
+from headrace._src.variables.strategies import loaded_strategies
 
 
 class LossScaleOptimizer(Optimizer):
@@ -73,20 +75,29 @@ class LossScaleOptimizer(Optimizer):
 
     def apply_gradients(self, grads_and_vars, name=None):
         """An operation that changes the variables if the gradients are finite,
-        and the scale."""
+        and the scale. ValueError between the replicas of a strategy."""
         pairs = [(g, v) for g, v in grads_and_vars if g is not None]
+        strategies = loaded_strategies()
+        if strategies is not None and strategies.has_strategy():
+            if strategies.in_cross_replica_context():
+                raise ValueError("apply_gradients() must be called in a replica "
+                                 "context.")
+            return strategies.get_replica_context().merge_call(
+                self._distributed_apply, (pairs, name))
+        return self._applied(
+            pairs, lambda: self._optimizer.apply_gradients(pairs, name))
+
+    def _distributed_apply(self, distribution, pairs, name=None):
+        """apply_gradients() between the replicas of a strategy: if the gradients
+        of all are finite."""
+        return self._applied(pairs, lambda: distribution.group(
+            self._optimizer._distributed_apply(distribution, pairs, name)))
+
+    def _applied(self, pairs, apply):
         with name_scope(self._optimizer._name):
             self._optimizer.iterations
             self._optimizer._make_variables([v for _, v in pairs])
-        return group(*applied_if_finite(
-            self._loss_scale, pairs,
-            lambda: self._optimizer.apply_gradients(pairs, name)))
-
-    def _distributed_apply(self, distribution, pairs, name=None):
-        raise NotImplementedError(
-            "LossScaleOptimizer with a strategy of several replicas is not "
-            "supported; use tf.train.experimental."
-            "MixedPrecisionLossScaleOptimizer")
+        return group(*applied_if_finite(self._loss_scale, pairs, apply))
 
     def add_slot(self, var, slot_name, initializer=0.):
         return self._optimizer.add_slot(var, slot_name, initializer)
@@ -117,7 +128,8 @@ def enable_mixed_precision_graph_rewrite(opt, loss_scale="dynamic"):
     """`opt`, an optimizer of tf.train or tf.keras, with losses that are scaled by
     `loss_scale`. The graph itself stays as it is: TensorFlow rewrites only what
     runs on GPUs. Variables may be of any shape and dtypes of floats. ValueError
-    for another optimizer, and one that scales losses already."""
+    for another optimizer, one that scales losses already, and after
+    tf.keras.mixed_precision.experimental.set_policy."""
     if isinstance(opt, MixedPrecisionLossScaleOptimizer):
         raise ValueError('"opt" must not already be an instance of a '
                          'MixedPrecisionLossScaleOptimizer.')
@@ -128,6 +140,7 @@ def enable_mixed_precision_graph_rewrite(opt, loss_scale="dynamic"):
         raise ValueError('"opt" must be an instance of a tf.train.Optimizer or '
                          'a tf.keras.optimizers.Optimizer, but got: %s'
                          % (opt,))
+    begin_graph_rewrite()
     _logging.warning("enable_mixed_precision_graph_rewrite scales the loss; "
                      "the graph is not rewritten.")
     if isinstance(opt, Optimizer):
@@ -136,5 +149,7 @@ def enable_mixed_precision_graph_rewrite(opt, loss_scale="dynamic"):
 
 
 def disable_mixed_precision_graph_rewrite():
-    """Says that graphs are not to be rewritten, which they never are. Returns
+    """Says that graphs are not to be rewritten, which they never are: after it
+    tf.keras.mixed_precision.experimental.set_policy may be called. Returns
     None, whatever the shapes and dtypes, and raises nothing."""
+    end_graph_rewrite()

@@ -8,10 +8,10 @@ from headrace._src.framework import dtypes, nest
 from headrace._src.framework.tensor_shape import TensorShape
 from headrace._src.keras import configs, summaries
 from headrace._src.keras import weights_files as _files
+from headrace._src.keras.row_values import is_rows
 from headrace._src.keras.training import Training
 from headrace._src.layers import backend, named
 from headrace._src.layers.engine import Layer, as_list
-from headrace._src.ops import array_ops as _array
 
 
 class InputLayer(Layer):
@@ -25,12 +25,9 @@ class InputLayer(Layer):
                  **kwargs):
         if "batch_input_shape" in kwargs:
             batch_size, *input_shape = kwargs.pop("batch_input_shape")
-        if sparse:
-            raise NotImplementedError("InputLayer: sparse=True is not "
-                                      "supported; use tf.sparse_placeholder")
-        if ragged:
-            raise NotImplementedError("InputLayer: ragged=True is not "
-                                      "supported; use tf.ragged.placeholder")
+        if sparse and ragged:
+            raise ValueError("Cannot set both sparse and ragged to True in a "
+                             "Keras input.")
         name = name or backend.unique_name("input", zero_based=False)
         if input_tensor is not None:
             dtype = input_tensor.dtype.base_dtype
@@ -42,13 +39,13 @@ class InputLayer(Layer):
             if isinstance(input_shape, (int, np.integer)):
                 input_shape = (input_shape,)
             shape = [batch_size] + list(TensorShape(input_shape).as_list())
-            input_tensor = _array.placeholder(
-                dtypes.as_dtype(self.dtype), shape, name=name)
+            input_tensor = backend.placeholder(
+                shape, dtype=self.dtype, sparse=sparse, ragged=ragged, name=name)
         self._batch_input_shape = backend.int_shape(input_tensor)
         self.sparse, self.ragged = sparse, ragged
         self.built = True
         self._calls.append(([], input_tensor))
-        backend.graph_state().history[input_tensor.name] = self, 0, 0
+        backend.graph_state().history[backend.key(input_tensor)] = self, 0, 0
 
     def get_config(self):
         return {"batch_input_shape": self._batch_input_shape,
@@ -60,9 +57,11 @@ def Input(shape=None, batch_size=None, name=None, dtype=None, sparse=False,
           tensor=None, ragged=False, **kwargs):
     """A placeholder of [batch] + `shape`, from which a Model starts.
 
-    `dtype`: float32 by default; `tensor`: a Tensor to take instead; `sparse`
-    and `ragged`: NotImplementedError. Returns a tensor [batch_size] + shape of that type.
-    ValueError without a shape or tensor and for unknown arguments."""
+    `dtype`: float32 by default; `tensor`: a Tensor to take instead; `sparse`: a
+    SparseTensor, whose shape is known if all of `shape` and the batch are;
+    `ragged`: a RaggedTensor, up to the last unknown dimension. Returns it:
+    [batch_size] + shape of that type. ValueError without a shape or tensor, for
+    both kinds at once and for unknown arguments."""
     if "batch_shape" in kwargs:
         batch_shape = kwargs.pop("batch_shape")
         if shape is not None and batch_shape:
@@ -91,11 +90,11 @@ def _check_names(layers):
 
 def _check_inputs(inputs, name):
     for x in inputs:
-        if not isinstance(x, Tensor) or not backend.is_keras_tensor(x):
+        if not backend.is_symbolic(x) or not backend.is_keras_tensor(x):
             raise ValueError(
                 "Input tensors to a %s must come from `tf.keras.Input`. "
                 "Received: %s (missing previous layer metadata)." % (name, x))
-    if len({x.name for x in inputs}) < len(inputs):
+    if len({backend.key(x) for x in inputs}) < len(inputs):
         raise ValueError(
             "The list of inputs passed to the model is redundant. All inputs "
             "should only appear once. Found: %s" % (inputs,))
@@ -140,21 +139,21 @@ class Network(Layer):
         self._given = inputs, outputs
         self._steps = []  # (layer, number of its call, inputs, outputs)
         history = backend.graph_state().history
-        done = {x.name for x in nest.flatten(inputs)}
+        done = {backend.key(x) for x in nest.flatten(inputs)}
         stack = [(x, False) for x in reversed(nest.flatten(outputs))]
         placed = set()
         while stack:
             x, ready = stack.pop()
-            if x.name in done and not ready:
+            if backend.key(x) in done and not ready:
                 continue
-            if x.name not in history or isinstance(
-                    history[x.name][0], InputLayer):
+            if backend.key(x) not in history or isinstance(
+                    history[backend.key(x)][0], InputLayer):
                 raise ValueError(
                     "Graph disconnected: cannot obtain value for tensor %s. "
                     "Layers of model %s must make it from the model's inputs; "
                     "wrap other ops in tf.keras.layers.Lambda."
-                    % (x.name, self.name))
-            layer, call, _ = history[x.name]
+                    % (backend.key(x), self.name))
+            layer, call, _ = history[backend.key(x)]
             before, after = layer._calls[call]
             if not ready:
                 stack.append((x, True))
@@ -162,7 +161,7 @@ class Network(Layer):
             elif (layer, call) not in placed:
                 placed.add((layer, call))
                 self._steps.append((layer, call, before, after))
-                done.update(a.name for a in nest.flatten(after))
+                done.update(backend.key(a) for a in nest.flatten(after))
         self._layers = configs.ordered_layers(inputs, outputs)
         _check_names(self._layers)
         self.built = True
@@ -170,8 +169,8 @@ class Network(Layer):
 
     def _makers(self, tensors):
         history = backend.graph_state().history
-        return [history[x.name][0] for x in tensors or ()
-                if x.name in history]
+        return [history[backend.key(x)][0] for x in tensors or ()
+                if backend.key(x) in history]
 
     _input_layers = _Computed(lambda self: self._makers(self.inputs))
     _output_layers = _Computed(lambda self: self._makers(self.outputs))
@@ -205,20 +204,31 @@ class Network(Layer):
 
     @property
     def weights(self):
-        """Those of the layers, one layer after the other. ValueError for a
-        model that has none yet: a Sequential or a class with a `build`."""
+        """Those of the layers, one layer after the other, then the model's own.
+        ValueError for a model that has none yet: a Sequential or a class with a
+        `build`."""
         self._check_has_weights()
-        return self._all([], "weights")
+        return self._own_last("weights", self._trainable_weights
+                              + self._non_trainable_weights)
 
     @property
     def trainable_weights(self):
         self._check_has_weights()
-        return super().trainable_weights
+        if not self.trainable:
+            return []
+        return self._own_last("trainable_weights", self._trainable_weights)
 
     @property
     def non_trainable_weights(self):
         self._check_has_weights()
-        return super().non_trainable_weights
+        own = list(self._non_trainable_weights)
+        if not self.trainable:
+            own = self._trainable_weights + own
+        return self._own_last("non_trainable_weights", own)
+
+    def _own_last(self, name, own):
+        found = self._all([], name)
+        return found + [w for w in own if not any(w is f for f in found)]
 
     @property
     def _is_graph_network(self):
@@ -253,19 +263,20 @@ class Network(Layer):
                 "Model %s has neither inputs and outputs nor a `call` of its "
                 "own" % self.name)
         self._mask_inputs(inputs, mask)
-        values = {x.name: v for x, v in zip(nest.flatten(self._given[0]),
+        values = {backend.key(x): v for x, v in zip(nest.flatten(self._given[0]),
                                             nest.flatten(inputs))}
         for layer, call, before, after in self._steps:
-            given = nest.map_structure(lambda x: values[x.name], before)
+            given = nest.map_structure(lambda x: values[backend.key(x)], before)
             options = nest.map_structure(
-                lambda x: values.get(x.name, x) if isinstance(x, Tensor) else x,
+                lambda x: values.get(backend.key(x), x)
+                if isinstance(x, Tensor) else x,
                 layer._call_options.get(call, {}))
             if training is not None and "training" in layer._call_arguments():
                 options.setdefault("training", training)
             results = layer(given, **options)
             for x, value in zip(nest.flatten(after), nest.flatten(results)):
-                values[x.name] = value
-        return nest.map_structure(lambda x: values[x.name], self._given[1])
+                values[backend.key(x)] = value
+        return nest.map_structure(lambda x: values[backend.key(x)], self._given[1])
 
     def _has_own_call(self):
         return type(self).call not in (Network.call, Sequential.call)
@@ -294,9 +305,15 @@ class Network(Layer):
     def _connect_to(self, x):
         """Calls the model for inputs like the arrays `x`."""
         shapes = []
-        for value in as_list(x) if not isinstance(x, dict) else [
-                x[k] for k in sorted(x)]:
-            value = np.asarray(value)
+        for value in [x] if is_rows(x) else as_list(
+                x) if not isinstance(x, dict) else [x[k] for k in sorted(x)]:
+            if is_rows(value) and not hasattr(value, "toarray"):
+                raise ValueError(
+                    "All SparseTensor and RaggedTensor inputs must be explicitly "
+                    "declared using a keras.Input() with sparse=True or "
+                    "ragged=True. We found an undeclared input %s" % (value,))
+            value = np.asarray(value.toarray() if hasattr(value, "toarray")
+                               else value)
             kind = value.dtype if value.dtype.kind in "iub" else backend.floatx()
             shapes.append(Input(
                 batch_shape=(None,) + (value.shape[1:] or (1,)),
@@ -498,7 +515,7 @@ class Sequential(Model):
         """The layers and, first, that of the inputs."""
         history = backend.graph_state().history
         first = [] if self._given is None or self._connected_late else [
-            history[x.name][0] for x in self.inputs if x.name in history]
+            history[backend.key(x)][0] for x in self.inputs if backend.key(x) in history]
         return first + list(self._layers)
 
     def get_config(self):

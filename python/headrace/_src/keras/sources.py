@@ -11,11 +11,11 @@ def get_source_inputs(tensor, layer=None, node_index=None):
     layer, node_index: those that made `tensor`, where they are known already.
     Raises IndexError if the layer has no such call."""
     history = backend.graph_state().history
-    if layer is None and tensor.name not in history:
+    if layer is None and backend.key(tensor) not in history:
         return [tensor]
     call = node_index
     if layer is None:
-        layer, call, _ = history[tensor.name]
+        layer, call, _ = history[backend.key(tensor)]
     found, seen = [], set()
     waiting = [(tensor, layer, call or 0)]
     while waiting:
@@ -26,6 +26,6 @@ def get_source_inputs(tensor, layer=None, node_index=None):
         before = nest.flatten(layer._calls[call][0])
         if not before:  # a layer of Input
             found.append(x)
-        waiting += [(b, *history[b.name][:2]) for b in reversed(before)
-                    if b.name in history]
+        waiting += [(b, *history[backend.key(b)][:2]) for b in reversed(before)
+                    if backend.key(b) in history]
     return found

@@ -33,8 +33,8 @@ def _is_chain(model):
     layers = [layer for layer, _, _, _ in steps]
     return (len(model.inputs) == 1 and len(set(map(id, layers))) == len(layers)
             and all(len(nest.flatten(before)) == 1 for _, _, before, _ in steps)
-            and [nest.flatten(before)[0].name for _, _, before, _ in steps[1:]]
-            == [nest.flatten(after)[0].name for _, _, _, after in steps[:-1]])
+            and [backend.key(nest.flatten(before)[0]) for _, _, before, _ in steps[1:]]
+            == [backend.key(nest.flatten(after)[0]) for _, _, _, after in steps[:-1]])
 
 
 def _sources(model, layer):
@@ -43,7 +43,7 @@ def _sources(model, layer):
     for other, _, before, _ in model._steps:
         if other is layer:
             found += ["%s[%d][%d]" % (source.name, call, i)
-                      for source, call, i in (history[x.name] for x
+                      for source, call, i in (history[backend.key(x)] for x
                                               in nest.flatten(before))]
     return found
 

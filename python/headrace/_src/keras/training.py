@@ -1,23 +1,22 @@
 """What makes a tf.keras.Model train: compile, fit, evaluate, predict."""
 import contextlib
-import inspect
-import random
 
 import numpy as np
 
 from headrace._headrace import Tensor
 from headrace._src.control import control_flow_ops as _flow
-from headrace._src.data.datasets import Dataset
-from headrace._src.data.experimental import cardinality as _cardinality
-from headrace._src.data.iterators import Iterator
-from headrace._src.framework import dtypes, errors, nest
+from headrace._src.framework import dtypes, nest
 from headrace._src.framework.graph import name_scope
 from headrace._src.framework.tensor import convert_to_tensor
 from headrace._src.keras import callbacks as _callbacks
 from headrace._src.keras import losses as _losses
 from headrace._src.keras import metrics as _metrics
 from headrace._src.keras import optimizers as _optimizers
-from headrace._src.keras.enqueuers import GeneratorEnqueuer, OrderedEnqueuer
+from headrace._src.keras.data_adapters import (
+    Batches, Slices, arrays_of, check_lengths, check_source, check_weights,
+    cut, evaluated, fitted, is_source)
+from headrace._src.keras.loss_scale_optimizer import LossScaleOptimizer
+from headrace._src.keras.row_values import Rows, is_rows, joined
 from headrace._src.layers import backend
 from headrace._src.layers.engine import as_list
 from headrace._src.ops import array_ops as _array
@@ -52,33 +51,6 @@ def _by_name(given, names, what):
     return [given] * len(names)
 
 
-def _arrays(given, names, what):
-    """NumPy arrays for `names`: from a dict, a list, or one array."""
-    if given is None and not names:
-        return []
-    if isinstance(given, dict):
-        missing = [n for n in names if n not in given]
-        if missing:
-            raise ValueError("No data provided for \"%s\". Need data for each "
-                             "key in: %s" % (missing[0], names))
-        given = [given[n] for n in names]
-    elif isinstance(given, tuple) or isinstance(given, list) and (
-            len(names) > 1 or given and (
-                len(given) == 1 and np.ndim(given[0]) > 0)):
-        given = list(given)
-    else:
-        given = [given]
-    if len(given) != len(names):
-        raise ValueError(
-            "Error when checking model %s: the list of Numpy arrays that you "
-            "are passing to your model is not the size the model expected. "
-            "Expected to see %d array(s), but instead got %d arrays"
-            % (what, len(names), len(given)))
-    # A matrix of scipy.sparse is as one with its zeros.
-    return [np.asarray(x.toarray() if hasattr(x, "toarray") else x)
-            for x in given]
-
-
 def _targets_given(given, names):
     """The tensor that is the target of each output, or None."""
     if given is None or isinstance(given, list) and not given:
@@ -101,58 +73,6 @@ def _targets_given(given, names):
         return [given]
     raise TypeError("Expected `target_tensors` to be a list or tuple or dict or "
                     "a single tensor, but got: %s" % (given,))
-
-
-def _fitted(arrays, tensors, names, what):
-    """The arrays with the rank of the tensors: vectors become columns."""
-    result = []
-    for array, tensor, name in zip(arrays, tensors, names):
-        shape = tensor.get_shape()
-        if array.ndim == 1 and shape.ndims not in (1, None):
-            array = array[:, np.newaxis]
-        if shape.ndims is not None:
-            if array.ndim != shape.ndims:
-                raise ValueError(
-                    "Error when checking %s: expected %s to have %d dimensions, "
-                    "but got array with shape %s"
-                    % (what, name, shape.ndims, array.shape))
-            for want, got in zip(shape.as_list()[1:], array.shape[1:]):
-                if want is not None and want != got:
-                    raise ValueError(
-                        "Error when checking %s: expected %s to have shape %s "
-                        "but got array with shape %s" % (
-                            what, name, tuple(shape.as_list()[1:]),
-                            array.shape[1:]))
-        result.append(array)
-    return result
-
-
-def _check_weights(weight, target, temporal):
-    """ValueError unless there is one weight for each example or, if `temporal`,
-    for each step of each."""
-    if temporal and target.ndim < 3:
-        raise ValueError(
-            "Found a sample_weight array for an input with shape %s. "
-            "Timestep-wise sample weighting (use of "
-            "sample_weight_mode=\"temporal\") is restricted to outputs that are "
-            "at least 3D, i.e. that have a time dimension." % (target.shape,))
-    if temporal and weight.ndim != 2:
-        raise ValueError(
-            "Found a sample_weight array with shape %s. In order to use "
-            "timestep-wise sample weighting, you should pass a 2D sample_weight "
-            "array." % (weight.shape,))
-    if not temporal and weight.ndim != 1:
-        raise ValueError(
-            "Found a sample_weight array with shape %s. In order to use "
-            "timestep-wise sample weights, you should specify "
-            "sample_weight_mode=\"temporal\" in compile(). If you just mean to "
-            "use sample-wise weights, make sure your sample_weight array is 1D."
-            % (weight.shape,))
-    if weight.shape != target.shape[:weight.ndim]:
-        raise ValueError(
-            "Found a sample_weight array with shape %s for an input with shape "
-            "%s. sample_weight cannot be broadcast."
-            % (weight.shape, target.shape))
 
 
 class _Output:
@@ -291,7 +211,10 @@ class Training:
         if set(kwargs) - {"options", "run_metadata"}:
             raise TypeError("Invalid keyword argument(s) in `compile`: %s"
                             % sorted(kwargs))
-        self.optimizer = _optimizers.get(optimizer)
+        self.optimizer = (
+            [_optimizers.get(x) for x in optimizer]
+            if isinstance(optimizer, (list, tuple))
+            else self._with_loss_scale(_optimizers.get(optimizer)))
         self.loss = loss
         if isinstance(loss, (str, list, tuple)):
             for one in as_list(loss):
@@ -368,7 +291,28 @@ class Training:
                 if metric.name not in self._metrics:
                     self._metrics[metric.name] = metric, metric.result()
         self._train_op = self._test_op = None
+        self._test_fetches = {}  # what a step of evaluation gives to whom
         self._compiled = True
+
+    def _with_loss_scale(self, optimizer):
+        """The optimizer; if the model's dtype policy has a loss scale, one that
+        scales losses by it. ValueError for an optimizer that cannot."""
+        policy = self._dtype_policy
+        if policy.loss_scale is None:
+            return optimizer
+        if isinstance(optimizer, LossScaleOptimizer):
+            if optimizer.loss_scale is not policy.loss_scale:
+                _logging.warning(
+                    "compile: the optimizer's loss scale %s is used, not %s of "
+                    "the dtype policy" % (optimizer.loss_scale,
+                                          policy.loss_scale))
+            return optimizer
+        if not isinstance(optimizer, _optimizers.Optimizer):
+            raise ValueError(
+                '"optimizer" must be an instance of tf.keras.optimizers.'
+                'Optimizer when a dype policy with a loss scale  used, but got: '
+                '%s. Using policy: %s' % (optimizer, policy))
+        return LossScaleOptimizer(optimizer, policy.loss_scale)
 
     def _outputs_to_train(self):
         """The outputs; with a strategy of several replicas, each replica's of
@@ -404,8 +348,14 @@ class Training:
                 return self.optimizer.get_updates(self.total_loss, weights)
             return [self.optimizer.minimize(self.total_loss, var_list=weights)]
         copies = [v for w in weights for v in strategy.unwrap(w)]
-        found = dict(zip(map(id, copies), gradients(
-            self.total_loss, copies, colocate_gradients_with_ops=True)))
+        loss, scaled = self.total_loss, isinstance(self.optimizer,
+                                                   LossScaleOptimizer)
+        if scaled:
+            loss = self.optimizer.get_scaled_loss(loss)
+        grads = gradients(loss, copies, colocate_gradients_with_ops=True)
+        if scaled:
+            grads = self.optimizer.get_unscaled_gradients(grads)
+        found = dict(zip(map(id, copies), grads))
         pairs = []
         for weight in weights:
             of_copies = [found[id(v)] for v in strategy.unwrap(weight)]
@@ -483,19 +433,21 @@ class Training:
     @property
     def input_names(self):
         history = backend.graph_state().history
-        return [history[x.name][0].name if x.name in history else x.op.name
-                for x in self.inputs]
+        return [history[key][0].name if key in history else x.op.name
+                for key, x in zip(map(backend.key, self.inputs), self.inputs)]
 
     @property
     def _output_tensors(self):
         """The outputs as tensors: a layer may give what converts to one."""
-        return [convert_to_tensor(x) for x in self.outputs]
+        return [x if backend.is_symbolic(x) else convert_to_tensor(x)
+                for x in self.outputs]
 
     @property
     def output_names(self):
         history, names = backend.graph_state().history, []
         for x in self._output_tensors:
-            name = history[x.name][0].name if x.name in history else x.op.name
+            name = backend.key(x)
+            name = history[name][0].name if name in history else x.op.name
             names.append(name)
         seen = {}
         for i, name in enumerate(names):
@@ -536,9 +488,9 @@ class Training:
         """The tensors or operations without those that depend on inputs of other
         models alone: a model inside of this one was called on its own inputs
         first."""
-        own = {x.name for x in self.inputs}
+        own = {backend.key(x) for x in self.inputs}
         others = [x for layer, x in backend.graph_inputs()
-                  if x.name not in own]
+                  if backend.key(x) not in own]
         if not others:
             return things
         mine, theirs = _after(self.inputs), _after(others)
@@ -551,7 +503,8 @@ class Training:
     # A step.
 
     def _feed(self, x, y=None, weights=None, training=None):
-        feed = dict(zip(self.inputs, x))
+        feed = {tensor: value.value if isinstance(value, Rows) else value
+                for tensor, value in zip(self.inputs, x)}
         if y is not None:
             for out, value in zip(self._outs, y):
                 if out.is_fed:
@@ -577,8 +530,11 @@ class Training:
             op = self._test_op
         session = backend.get_session()
         feed = self._feed(x, y, weights, train)
-        values = session.run([self.total_loss, *self._values.values(), op],
-                             feed)[:-1]
+        others = [] if train else list(self._test_fetches)
+        values = session.run([self.total_loss, *self._values.values(), others,
+                              op], feed)[:-1]
+        for tensor, value in zip(others, values.pop()):
+            self._test_fetches[tensor](value)
         if self._metrics:
             values += session.run([r for _, r in self._metrics.values()])
         return dict(zip(self.metrics_names, values))
@@ -589,8 +545,8 @@ class Training:
             metric.reset_states()
 
     def _inputs_of(self, x):
-        return _fitted(_arrays(x, self.input_names, "input"), self.inputs,
-                       self.input_names, "input")
+        return fitted(arrays_of(x, self.input_names, "input"), self.inputs,
+                      self.input_names, "input")
 
     def _targets_of(self, y):
         """Arrays for the outputs, None where a tensor is the target."""
@@ -599,8 +555,8 @@ class Training:
             raise ValueError("Error when checking model target: expected no "
                              "data, but got:", y)
         names = [out.name for out in fed]
-        found = iter(_fitted(_arrays(y, names, "target"),
-                             [out.target for out in fed], names, "target"))
+        found = iter(fitted(arrays_of(y, names, "target"),
+                            [out.target for out in fed], names, "target"))
         return [next(found) if out.is_fed else None for out in self._outs]
 
     def _weights_of(self, y, sample_weight, class_weight):
@@ -617,7 +573,7 @@ class Training:
             if weight is not None:
                 weight = np.asarray(weight, np.float32)
                 if target is not None:
-                    _check_weights(weight, target, out.temporal)
+                    check_weights(weight, target, out.temporal)
             table = classes.get(out.name)
             if table:
                 if target is None or target.ndim > 2:
@@ -685,12 +641,12 @@ class Training:
                 not validation_split):
             raise ValueError("`validation_steps` should not be specified if "
                              "`validation_data` is None.")
-        batch_size = _check_source(x, y, sample_weight, batch_size,
+        batch_size = check_source(x, y, sample_weight, batch_size,
                                    validation_split)
         batch_size = self._batch_size(batch_size, steps_per_epoch)
-        x = _evaluated(x, y, sample_weight, steps_per_epoch, "steps_per_epoch")
-        if _is_source(x):
-            source = _Batches(x, steps_per_epoch, shuffle=shuffle, **how)
+        x = evaluated(x, y, sample_weight, steps_per_epoch, "steps_per_epoch")
+        if is_source(x):
+            source = Batches(x, steps_per_epoch, shuffle=shuffle, **how)
             validate = validation_data
         else:
             self._prepare(x)
@@ -698,13 +654,13 @@ class Training:
             x, y = self._inputs_of(x), self._targets_of(y)
             weights = self._weights_of(y, sample_weight, class_weight)
             validate = validation_data
-            _check_lengths(x, y, weights)
+            check_lengths(x, y, weights)
             if validation_split and validation_data is None:
                 at = int(len(x[0]) * (1. - validation_split))
-                validate = tuple(_cut(part, at, None)
+                validate = tuple(cut(part, at, None)
                                  for part in (x, y, weights))
-                x, y, weights = (_cut(part, 0, at) for part in (x, y, weights))
-            source = _Slices(self, x, y, weights, batch_size, shuffle,
+                x, y, weights = (cut(part, 0, at) for part in (x, y, weights))
+            source = Slices(self, x, y, weights, batch_size, shuffle,
                              steps_per_epoch)
         with contextlib.closing(source):
             return self._fit(source, epochs, verbose, callbacks, validate,
@@ -785,10 +741,10 @@ class Training:
 
     def _evaluate_given(self, data, batch_size, steps, how, hook):
         if isinstance(data, (tuple, list)) and len(data) in (2, 3):
-            data = _evaluated(data[0], data[1], data[2] if len(data) == 3
+            data = evaluated(data[0], data[1], data[2] if len(data) == 3
                               else None, steps, "validation_steps", data)
-        if _is_source(data):
-            with contextlib.closing(_Batches(data, steps, **how)) as source:
+        if is_source(data):
+            with contextlib.closing(Batches(data, steps, **how)) as source:
                 return self._evaluate(source, hook)
         if not isinstance(data, (tuple, list)) or len(data) not in (2, 3):
             raise ValueError(
@@ -802,8 +758,8 @@ class Training:
     def _slices(self, x, y, weights, batch_size, steps, shuffle=False):
         x, y = self._inputs_of(x), self._targets_of(y)
         weights = self._weights_of(y, weights, None)
-        _check_lengths(x, y, weights)
-        return _Slices(self, x, y, weights, batch_size, shuffle, steps)
+        check_lengths(x, y, weights)
+        return Slices(self, x, y, weights, batch_size, shuffle, steps)
 
     def _evaluate(self, source, hook=None):
         self.reset_metrics()
@@ -823,11 +779,11 @@ class Training:
                  sample_weight=None, steps=None, callbacks=None,
                  max_queue_size=10, workers=1, use_multiprocessing=False):
         """The loss, or [loss, metrics...], over all batches."""
-        batch_size = _check_source(x, y, sample_weight, batch_size)
+        batch_size = check_source(x, y, sample_weight, batch_size)
         batch_size = self._batch_size(batch_size, steps)
-        x = _evaluated(x, y, sample_weight, steps, "steps")
-        if _is_source(x):
-            source = _Batches(x, steps, workers, use_multiprocessing,
+        x = evaluated(x, y, sample_weight, steps, "steps")
+        if is_source(x):
+            source = Batches(x, steps, workers, use_multiprocessing,
                               max_queue_size)
         else:
             self._prepare(x)
@@ -849,15 +805,15 @@ class Training:
     def predict(self, x, batch_size=None, verbose=0, steps=None, callbacks=None,
                 max_queue_size=10, workers=1, use_multiprocessing=False):
         """The outputs for all batches, as arrays."""
-        batch_size = _check_source(x, None, None, batch_size)
+        batch_size = check_source(x, None, None, batch_size)
         batch_size = self._batch_size(batch_size, steps)
-        x = _evaluated(x, None, None, steps, "steps")
+        x = evaluated(x, None, None, steps, "steps")
         hook = _callbacks.CallbackList(callbacks or [], self, {})
         hook("predict_begin", {})
         parts = []
         source = None
-        if _is_source(x):
-            source = _Batches(x, steps, workers, use_multiprocessing,
+        if is_source(x):
+            source = Batches(x, steps, workers, use_multiprocessing,
                               max_queue_size)
             batches = source.inputs()
         else:
@@ -870,12 +826,13 @@ class Training:
                 contextlib.nullcontext()):
             for i, batch in enumerate(batches):
                 hook("predict_batch_begin", i, {})
-                parts.append(as_list(self.predict_on_batch(batch)))
+                found = self.predict_on_batch(batch)
+                parts.append([found] if is_rows(found) else as_list(found))
                 hook("predict_batch_end", i, {})
         hook("predict_end", {})
         if not parts:
             raise ValueError("predict: no data")
-        values = [np.concatenate(p) for p in zip(*parts)]
+        values = [joined(p) for p in zip(*parts)]
         return values[0] if len(values) == 1 else values
 
     def fit_generator(self, generator, steps_per_epoch=None, epochs=1,
@@ -927,79 +884,6 @@ def _due(epoch, frequency):
     return epoch + 1 in frequency
 
 
-class _Evaluated:
-    """Tensors as a source of batches: each step computes them."""
-
-    def __init__(self, tensors):
-        self._tensors = tensors
-
-    def __iter__(self):
-        return self
-
-    def __next__(self):
-        session = backend.get_session()
-        return nest.map_structure(
-            lambda x: session.run(x) if isinstance(x, Tensor) else x,
-            self._tensors)
-
-
-def _evaluated(x, y, weights, steps, name, given=None):
-    """The source of batches that tensors are; `given`, or `x`, if there is no
-    tensor. ValueError without a number of steps, which the argument `name`
-    is."""
-    if isinstance(x, (Dataset, Iterator)) or not any(
-            isinstance(value, Tensor) for value in nest.flatten(x)):
-        return x if given is None else given
-    if not steps:
-        raise ValueError("When using data tensors as input to a model, you "
-                         "should specify the `%s` argument." % name)
-    return _Evaluated((x, y) if weights is None else (x, y, weights))
-
-
-def _check_source(x, y, sample_weight, batch_size, validation_split=None):
-    """The size of batches of what is no dataset. ValueError for arguments that
-    do not go with one."""
-    if not isinstance(x, (Dataset, Iterator)):
-        return batch_size
-    if batch_size is not None:
-        raise ValueError(
-            "The `batch_size` argument must not be specified for the given "
-            "input type. Received input: %s, batch_size: %s" % (x, batch_size))
-    if y is not None:
-        raise ValueError(
-            "You passed a dataset or dataset iterator (%s) as input `x` to your "
-            "model. In that case, you should not specify a target (`y`) "
-            "argument, since the dataset or dataset iterator generates both "
-            "input data and target data. Received: %s" % (x, y))
-    if sample_weight is not None:
-        raise ValueError(
-            "`sample_weight` argument is not supported when input `x` is a "
-            "dataset or a dataset iterator. Instead, you can provide "
-            "sample_weight as the third element of your dataset, i.e. (inputs, "
-            "targets, sample_weight). Received: x=%s, sample_weight=%s"
-            % (x, sample_weight))
-    if validation_split:
-        raise ValueError(
-            "`validation_split` argument is not supported when input `x` is a "
-            "dataset or a dataset iterator. Received: x=%s, validation_split=%f"
-            % (x, validation_split))
-    return None
-
-
-def _cut(arrays, start, stop):
-    """Examples of each array; None has none."""
-    return [None if a is None else a[start:stop] for a in arrays]
-
-
-def _check_lengths(x, y, weights):
-    lengths = {len(a) for a in [*x, *y, *weights] if a is not None}
-    if len(lengths) > 1:
-        raise ValueError(
-            "Input arrays should have the same number of samples as target "
-            "arrays. Found %d input samples and %d target samples."
-            % (len(x[0]), len(y[0])))
-
-
 class _Averages:
     """Of losses: the total is weighted by the sizes of batches, those of the
     outputs are not; metrics average by themselves."""
@@ -1015,183 +899,3 @@ class _Averages:
         return [*(self._sums / self._weights), *values[n:]]
 
 
-class _Slices:
-    """Arrays, in batches."""
-
-    def __init__(self, model, x, y, weights, batch_size, shuffle, steps):
-        self._x, self._y, self._weights = x, y, weights
-        self.samples = len(x[0])
-        self._size = batch_size or (
-            -(-self.samples // steps) if steps else 32)
-        self._shuffle = shuffle
-        self.steps = steps
-
-    def first(self, model):
-        return self._x, self._y, self._weights
-
-    def epoch(self, model, class_weight):
-        order = np.arange(self.samples)
-        if self._shuffle:
-            np.random.shuffle(order)
-        for i in range(0, self.samples, self._size):
-            at = order[i:i + self._size]
-            yield tuple([None if a is None else a[at] for a in part]
-                        for part in (self._x, self._y, self._weights))
-
-    def close(self):
-        """Nothing runs."""
-
-
-def _is_source(x):
-    return isinstance(x, (Dataset, Iterator)) or inspect.isgenerator(x) or (
-        hasattr(x, "__next__")) or (hasattr(x, "__getitem__") and hasattr(
-            x, "__len__") and hasattr(x, "on_epoch_end"))
-
-
-class _Passes:
-    """The items of a Sequence, again and again, in order or shuffled by
-    Python's `random`."""
-
-    def __init__(self, source, shuffle):
-        self._source, self._shuffle = source, shuffle
-        self._order = list(range(len(source)))
-        self._at = None
-
-    def end(self):
-        """Tells the Sequence of the end of a pass, if all of it was taken."""
-        if self._at == len(self._order):
-            self._at = None
-            self._source.on_epoch_end()
-
-    def __next__(self):
-        self.end()
-        if self._at is None:
-            self._at = 0
-            if self._shuffle:
-                random.shuffle(self._order)
-        if not self._order:
-            raise StopIteration
-        self._at += 1
-        return self._source[self._order[self._at - 1]]
-
-
-class _Batches:
-    """What gives batches: a dataset, an iterator, a generator, a Sequence.
-    Several workers, or processes, make those of the last two."""
-
-    samples = None
-
-    def __init__(self, source, steps, workers=1, use_multiprocessing=False,
-                 max_queue_size=10, shuffle=False):
-        self._source, self.steps = source, steps
-        self._is_sequence = hasattr(source, "__getitem__")
-        if self._is_sequence and steps is None:
-            self.steps = len(source)
-        if steps is None and isinstance(source, Dataset) and (
-                backend.get_session().run(_cardinality(source)) == -1):
-            raise ValueError(
-                "When passing an infinitely repeating dataset, you must specify "
-                "the `steps_per_epoch` argument.")
-        if steps is None and not isinstance(source, Dataset) and (
-                not self._is_sequence):
-            raise ValueError("When passing an iterator or generator, the "
-                             "number of steps must be given: steps_per_epoch, "
-                             "validation_steps or steps")
-        self._workers = workers
-        self._use_multiprocessing = use_multiprocessing
-        self._max_queue_size = max_queue_size
-        self._shuffle = shuffle
-        self._kept = []
-        self._batches = self._enqueuer = None
-
-    def _start(self):
-        if isinstance(self._source, (Dataset, Iterator)):
-            return self._of_graph()
-        if self._workers and (self._workers > 1 or self._use_multiprocessing):
-            return self._of_workers()
-        if self._is_sequence:
-            # Without workers, TensorFlow keeps the order.
-            return _Passes(self._source, self._shuffle and self._workers)
-        return iter(self._source)
-
-    def _of_workers(self):
-        if not self._is_sequence and self._use_multiprocessing and (
-                self._workers > 1):
-            _logging.warning(
-                "Using a generator with `use_multiprocessing=True` and "
-                "multiple workers may duplicate your data. Please consider "
-                "using the `keras.utils.Sequence` class.")
-        if self._is_sequence:
-            self._enqueuer = OrderedEnqueuer(
-                self._source, self._use_multiprocessing, self._shuffle)
-        else:
-            self._enqueuer = GeneratorEnqueuer(self._source,
-                                               self._use_multiprocessing)
-        self._enqueuer.start(self._workers, self._max_queue_size)
-        return self._enqueuer.get()
-
-    def close(self):
-        """Stops the workers."""
-        if self._enqueuer is not None:
-            self._enqueuer.stop()
-
-    def _of_graph(self):
-        session = backend.get_session()
-        iterator = self._source
-        if isinstance(iterator, Dataset):
-            if not hasattr(self, "_iterator"):
-                self._iterator = iterator.make_initializable_iterator()
-                self._next = self._iterator.get_next()
-            iterator = self._iterator
-            session.run(iterator.initializer)
-        elif not hasattr(self, "_next"):
-            self._next = iterator.get_next()
-        flat = nest.flatten(self._next)
-        while True:
-            try:
-                yield nest.pack_sequence_as(self._next, session.run(flat))
-            except errors.OutOfRangeError:
-                return
-
-    def _take(self):
-        if self._kept:
-            return self._kept.pop()
-        if self._batches is None:
-            self._batches = self._start()
-        return next(self._batches, None)
-
-    def first(self, model):
-        batch = self._take()
-        if batch is None:
-            raise ValueError("no data")
-        self._kept.append(batch)
-        return (batch[0] if isinstance(batch, (tuple, list)) else batch,)
-
-    def epoch(self, model, class_weight):
-        done = 0
-        while self.steps is None or done < self.steps:
-            batch = self._take()
-            if batch is None:
-                self._batches = None
-                if self.steps is None:
-                    return
-                batch = self._take() if done == 0 else None
-                if batch is None:
-                    return
-            x, y, *weights = (batch if isinstance(batch, (tuple, list))
-                              else (batch, None))
-            x, y = model._inputs_of(x), model._targets_of(y)
-            yield x, y, model._weights_of(y, weights[0] if weights else None,
-                                          class_weight)
-            done += 1
-        if isinstance(self._batches, _Passes):
-            self._batches.end()
-
-    def inputs(self):
-        done = 0
-        while self.steps is None or done < self.steps:
-            batch = self._take()
-            if batch is None:
-                return
-            yield batch[0] if isinstance(batch, tuple) else batch
-            done += 1

@@ -16,6 +16,7 @@ from headrace._src.framework.tensor import constant_value, convert_to_tensor
 from headrace._src.ops import array_ops as _array
 from headrace._src.ops import clipping as _clipping
 from headrace._src.ops import math_ops as _math
+from headrace._src.ops.sparse_tensor import SparseTensor
 
 _settings = {"floatx": "float32", "epsilon": 1e-7,
              "image_data_format": "channels_last",
@@ -315,8 +316,32 @@ def constant(value, dtype=None, shape=None, name=None):
 
 def int_shape(x):
     """The static shape as a tuple, or None."""
-    shape = x.get_shape()
+    shape = shape_of(x)
     return None if shape.ndims is None else tuple(shape.as_list())
+
+
+def shape_of(x):
+    """The TensorShape of a tensor, also of a sparse or ragged one."""
+    return x.get_shape() if hasattr(x, "get_shape") else x.shape
+
+
+def _first_part(x):
+    """The tensor that a SparseTensor or RaggedTensor is known by, or None."""
+    if isinstance(x, SparseTensor):
+        return x.indices
+    part = getattr(x, "flat_values", None)
+    return part if isinstance(part, Tensor) else None
+
+
+def is_symbolic(x):
+    """Whether x is a tensor of the graph, perhaps a sparse or ragged one."""
+    return isinstance(x, Tensor) or _first_part(x) is not None
+
+
+def key(x):
+    """By what a tensor is known among those of layers: its name."""
+    part = _first_part(x)
+    return getattr(x, "name", None) if part is None else "of " + part.name
 
 
 def ndim(x):
@@ -430,7 +455,8 @@ def is_placeholder(x):
 
 def is_keras_tensor(x):
     """If a layer made x. ValueError for what is no tensor."""
-    if not hasattr(x, "dtype") or not hasattr(x, "get_shape"):
+    if not hasattr(x, "dtype") or not (
+            hasattr(x, "get_shape") or is_symbolic(x)):
         raise ValueError("Unexpectedly found an instance of type `%s`. "
                          "Expected a symbolic tensor instance." % type(x))
-    return getattr(x, "name", None) in graph_state().history
+    return key(x) in graph_state().history

@@ -106,7 +106,9 @@ _KNOWN = {"MaxNorm": MaxNorm, "NonNeg": NonNeg, "UnitNorm": UnitNorm,
           "MinMaxNorm": MinMaxNorm, "max_norm": MaxNorm, "non_neg": NonNeg,
           "unit_norm": UnitNorm, "min_max_norm": MinMaxNorm,
           "RadialConstraint": RadialConstraint,
-          "radial_constraint": RadialConstraint}
+          "radial_constraint": RadialConstraint,
+          # Names of older versions of Keras.
+          "maxnorm": MaxNorm, "nonneg": NonNeg, "unitnorm": UnitNorm}
 
 
 def get(identifier):

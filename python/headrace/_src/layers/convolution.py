@@ -2,7 +2,8 @@
 from headrace._src.framework import dtypes
 from headrace._src.framework.tensor import constant
 from headrace._src.framework.tensor_shape import TensorShape
-from headrace._src.layers import initializers, windows
+from headrace._src.layers import (
+    constraints, initializers, regularizers, windows)
 from headrace._src.layers.core import data_format_of
 from headrace._src.layers.input_spec import InputSpec
 from headrace._src.layers.kernel_layer import KernelLayer
@@ -334,6 +335,14 @@ class _Separable(_Conv):
 
     def __init__(self, rank, filters, kernel_size, strides, padding,
                  data_format, dilation_rate, depth_multiplier, *args, **kwargs):
+        # TensorFlow's base class takes these too; they have no effect here.
+        self._unused = {
+            "kernel_initializer": initializers.get(
+                kwargs.pop("kernel_initializer", "glorot_uniform")),
+            "kernel_regularizer": regularizers.get(
+                kwargs.pop("kernel_regularizer", None)),
+            "kernel_constraint": constraints.get(
+                kwargs.pop("kernel_constraint", None))}
         super().__init__(rank, filters, kernel_size, strides, padding,
                          data_format, dilation_rate, *args, **kwargs)
         self.depth_multiplier = depth_multiplier
@@ -352,16 +361,8 @@ class _Separable(_Conv):
     def get_config(self):
         return {**super().get_config(),
                 "depth_multiplier": self.depth_multiplier,
-                "kernel_initializer": initializers.serialize(
-                    initializers.get("glorot_uniform")),
-                "kernel_regularizer": None, "kernel_constraint": None}
-
-    @classmethod
-    def from_config(cls, config):
-        # TensorFlow writes what its base class has, and this one does not use.
-        return cls(**{key: value for key, value in config.items()
-                      if key not in ("kernel_initializer", "kernel_regularizer",
-                                     "kernel_constraint")})
+                **{key: initializers.serialize(value)
+                   for key, value in self._unused.items()}}
 
 
 def _separate_options(

@@ -20,16 +20,19 @@ from headrace._src.framework.graph import (
 from headrace._src.framework.tensor import convert_to_tensor
 from headrace._src.framework.tensor_shape import Dimension, TensorShape
 from headrace._src.layers import (
-    backend, constraints, initializers, regularizers)
+    backend, constraints, initializers, policy, regularizers)
 from headrace._src.layers.input_spec import check_inputs
 from headrace._src.ops import array_ops as _array
 from headrace._src.ops import math_ops as _math
+from headrace._src.ops.sparse_tensor import SparseTensor
 from headrace._src.ops.type_specs import TensorSpec
+from headrace._src.variables import autocast
 from headrace._src.variables.module import Module
 from headrace._src.variables.partitions import PartitionedVariable
 from headrace._src.variables.records import (
     VariableAggregation, VariableSynchronization)
-from headrace._src.variables.tracking import Container, attributes
+from headrace._src.variables.tracking import (
+    Container, attributes, saved_attributes)
 from headrace._src.variables.variables import Variable
 
 _OUR_LAYERS = __name__.rpartition(".")[0] + "."
@@ -143,7 +146,7 @@ class Node:
                                                 self.output_tensors)
         self.arguments = layer._call_options.get(index, {})
         history = backend.graph_state().history
-        found = [history.get(x.name) for x in nest.flatten(inputs)]
+        found = [history.get(backend.key(x)) for x in nest.flatten(inputs)]
         self._layers = [f and f[0] for f in found]
         self.inbound_layers = _single(self._layers)
         self.node_indices = _single([f and f[1] for f in found])
@@ -194,7 +197,9 @@ class Layer(Module):
         self.stateful = False
         self.supports_masking = self._masks_pass
         self.input_spec = None
-        self._dtype = None if dtype is None else dtypes.as_dtype(dtype).name
+        self._dtype_policy = policy.policy_of(dtype)
+        self._autocast = kwargs.get("autocast",
+                                    policy.v2_dtype_behavior_enabled())
         self._set_name(name)
         self._activity_regularizer = kwargs.pop("activity_regularizer", None)
         self._trainable_weights = []
@@ -222,6 +227,11 @@ class Layer(Module):
             snake_case(type(self).__name__), zero_based=self._zero_based)
 
     name = property(lambda self: self._name)
+    _dtype = property(
+        lambda self: self._dtype_policy.variable_dtype,
+        lambda self, value: setattr(
+            self, "_dtype_policy",
+            policy.Policy(dtypes.as_dtype(value).name)))
     dtype = property(lambda self: self._dtype)
     dynamic = property(lambda self: False)
     activity_regularizer = property(
@@ -257,7 +267,7 @@ class Layer(Module):
         return found
 
     _layers = property(lambda self: self._layers_inside())
-    _compute_dtype = property(lambda self: self._dtype)
+    _compute_dtype = property(lambda self: self._dtype_policy.compute_dtype)
     _call_fn_args = property(lambda self: self._call_arguments())
     _expects_training_arg = property(
         lambda self: _Parameters(self.call).accepts("training"))
@@ -284,6 +294,8 @@ class Layer(Module):
         dtype = dtypes.as_dtype(dtype or self.dtype or backend.floatx())
         if self._dtype is None:
             self._dtype = dtype.base_dtype.name
+        is_cast = (kwargs.get("experimental_autocast", True)
+                   and self._dtype_policy.should_cast_variables)
         initializer = initializers.get(initializer)
         if initializer is None:
             initializer = self._default_initializer(name, dtype)
@@ -295,6 +307,8 @@ class Layer(Module):
             synchronization=synchronization, aggregation=aggregation,
             collections=kwargs.get("collections"),
             getter=kwargs.get("getter"))
+        if is_cast:
+            variable = autocast.make_autocast(variable)
         self._regularize(variable, regularizers.get(regularizer),
                          variable.name.partition(":")[0])
         weights = (self._trainable_weights if trainable
@@ -587,7 +601,9 @@ class Layer(Module):
             outer_training = _outer_call.training
             _outer_call.training = training
             try:
-                outputs = tf_convert(self.call)(inputs, *args, **kwargs)
+                with autocast.read_as(self._compute_dtype):
+                    outputs = tf_convert(self.call)(
+                        self._cast_inputs(inputs), *args, **kwargs)
             finally:
                 self._inputs_now = outer
                 _outer_call.training = outer_training
@@ -601,6 +617,23 @@ class Layer(Module):
         self._remember(inputs, outputs)
         self._call_options[len(self._calls) - 1] = options
         return outputs
+
+    def _cast_inputs(self, inputs):
+        """The inputs, those of floats in the type in which the layer computes,
+        if it casts them."""
+        wanted = self._compute_dtype
+        if not (self._autocast and wanted
+                and dtypes.as_dtype(wanted).is_floating):
+            return inputs
+
+        def cast(x):
+            if (not isinstance(x, (Tensor, SparseTensor))
+                    and not hasattr(x, "flat_values")
+                    or not x.dtype.is_floating
+                    or x.dtype.base_dtype.name == wanted):
+                return x
+            return _math.cast(x, wanted)
+        return nest.map_structure(cast, inputs)
 
     def _copy_inputs_among(self, outputs, inputs):
         """The outputs, with copies of those that are inputs too: in a model, a
@@ -657,11 +690,14 @@ class Layer(Module):
             return
         check_inputs(self.input_spec, inputs, self.name)
         tensors = nest.flatten(inputs)
-        if tensors and self._dtype is None and hasattr(tensors[0], "dtype"):
-            self._dtype = tensors[0].dtype.base_dtype.name
+        if (tensors and self._compute_dtype is None
+                and hasattr(tensors[0], "dtype")):
+            self._dtype_policy = policy.with_input_dtype(
+                self._dtype_policy, tensors[0].dtype.base_dtype)
         shapes = None
-        if all(hasattr(x, "get_shape") for x in tensors):
-            shapes = nest.map_structure(lambda x: x.get_shape(), inputs)
+        if all(hasattr(x, "get_shape") or backend.is_symbolic(x)
+               for x in tensors):
+            shapes = nest.map_structure(backend.shape_of, inputs)
         self.build(shapes)
         self.built = True
         if self._first_weights is not None:
@@ -682,14 +718,14 @@ class Layer(Module):
         history = backend.graph_state().history
         own = [id(x) for x in nest.flatten(inputs)]
         for i, output in enumerate(nest.flatten(outputs)):
-            if isinstance(output, Tensor) and id(output) not in own:
-                history[output.name] = self, len(self._calls) - 1, i
+            if backend.is_symbolic(output) and id(output) not in own:
+                history[backend.key(output)] = self, len(self._calls) - 1, i
 
     def _checkpoint_children(self):
         """The public attributes, and what TensorFlow calls `_layers`: a list of
         those that have layers."""
         found, inner = [], []
-        for name, value in attributes(self):
+        for name, value in saved_attributes(self):
             if not name.startswith("_"):
                 found.append((name, value))
                 if self._lists_layers and _has_layers(value):

@@ -28,6 +28,20 @@ def _carries(tensor):
             or kind.name in ("resource", "variant"))
 
 
+def jacobian_of_rows(target, sources, rows):
+    """The jacobian of `target` by `sources`, in their structure, of the gradients
+    of its elements: a tensor [elements, shape of the source] for each source,
+    or None."""
+    shape, found = _array.shape(target), []
+    for x, row in zip(nest.flatten(sources), rows):
+        if row is not None:
+            row = _array.reshape(row, _array.concat(
+                [shape, _array.shape(row)[1:]], 0))
+            row.set_shape(target.get_shape().concatenate(x.get_shape()))
+        found.append(row)
+    return nest.pack_sequence_as(sources, found)
+
+
 class GradientTape:
     """Records the nodes that are added inside of `with`, and gives gradients
     through them, from what it watches: trainable variables that the nodes read,
@@ -254,14 +268,7 @@ class GradientTape:
                 _array.one_hot(i, count, dtype=target.dtype.base_dtype), shape)
         rows = self._rows(target, flat, count, start,
                                    unconnected_gradients, parallel_iterations)
-        found = []
-        for x, row in zip(flat, rows):
-            if row is not None:
-                row = _array.reshape(row, _array.concat(
-                    [shape, _array.shape(row)[1:]], 0))
-                row.set_shape(target.get_shape().concatenate(x.get_shape()))
-            found.append(row)
-        return nest.pack_sequence_as(sources, found)
+        return jacobian_of_rows(target, sources, rows)
 
     def batch_jacobian(self, target, source,
                        unconnected_gradients=UnconnectedGradients.NONE,

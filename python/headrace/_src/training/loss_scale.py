@@ -84,7 +84,8 @@ class FixedLossScale(LossScale):
         return {"loss_scale_value": self._value}
 
 
-def _are_finite(grads):
+def are_finite(grads):
+    """Whether all elements of the gradients are; None counts as finite."""
     grads = [g.values if isinstance(g, IndexedSlices) else g
              for g in grads if g is not None]
     return _math.reduce_all([_math.reduce_all(_raw.IsFinite(g))
@@ -120,13 +121,13 @@ class DynamicLossScale(LossScale):
         if strategies is not None and strategies.has_strategy():
             strategy = strategies.get_strategy()
             finite = strategy.extended.call_for_each_replica(
-                lambda grads: _math.cast(_are_finite(grads), dtypes.float32),
+                lambda grads: _math.cast(are_finite(grads), dtypes.float32),
                 (grads,))
             finite = _math.equal(
                 strategy.reduce(strategies.ReduceOp.SUM, finite),
                 float(strategy.num_replicas_in_sync))
         else:
-            finite = _are_finite(grads)
+            finite = are_finite(grads)
         scale, steps = self._current_loss_scale, self._num_good_steps
 
         def grown():
@@ -173,7 +174,11 @@ def get_loss_scale(identifier):
 
 def unscaled(grads, loss_scale):
     """The gradients, divided by the scale; None stays None."""
-    factor = 1 / loss_scale()
+    return unscaled_by(grads, 1 / loss_scale())
+
+
+def unscaled_by(grads, factor):
+    """The gradients times the factor; None stays None."""
     found = []
     for g in grads:
         if isinstance(g, IndexedSlices):

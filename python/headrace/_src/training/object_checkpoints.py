@@ -18,6 +18,7 @@ from headrace._src.training.checkpoint_reader import NewCheckpointReader
 from headrace._src.training.python_state import PythonState
 from headrace._src.training.saver import Saver
 from headrace._src.variables.saveables import SaveableObject, SaveSpec
+from headrace._src.variables.tracking import Setting, saved_attributes
 from headrace._src.variables.variables import Variable
 
 
@@ -193,7 +194,7 @@ class _OfNothing(_Status):
                                if isinstance(v, Variable)])
 
 
-class Checkpoint:
+class Checkpoint(Setting):
     """Objects whose variables are saved and restored together: variables,
     tf.Module, layers, models and optimizers, by the names that they are given
     here and have in each other.
@@ -219,7 +220,7 @@ class Checkpoint:
             setattr(self, name, value)
 
     def _checkpoint_children(self):
-        found = [(name, value) for name, value in vars(self).items()
+        found = [(name, value) for name, value in saved_attributes(self)
                  if name not in ("_save_counter", "_nodes")]
         if self._save_counter is not None:
             found.append(("save_counter", self._save_counter))

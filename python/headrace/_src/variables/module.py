@@ -5,7 +5,7 @@ import re
 from headrace._src.framework.graph import name_scope
 from headrace._src.framework.tensor_shape import TensorShape
 from headrace._src.variables.base import Variable
-from headrace._src.variables.tracking import attributes
+from headrace._src.variables.tracking import Setting, saved_attributes
 
 
 def _snake_case(name):
@@ -13,7 +13,7 @@ def _snake_case(name):
                   name).lower()
 
 
-class Module:
+class Module(Setting):
     """Keeps variables and other modules as attributes, and finds them there, in
     lists, tuples and dicts too. `name`: a Python identifier, by default the
     class's name in snake case. ValueError for another."""
@@ -75,7 +75,7 @@ class Module:
     def _checkpoint_children(self):
         """[(name, value)] of what tf.train.Checkpoint follows: the attributes,
         in the order in which they were set."""
-        return [(name, value) for name, value in attributes(self)
+        return [(name, value) for name, value in saved_attributes(self)
                 if name not in ("_name", "_scope_name")]
 
     def _flatten(self, recursive=True, predicate=None,

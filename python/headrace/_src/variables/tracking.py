@@ -15,6 +15,38 @@ def attributes(thing):
             and name != "_untracked"]
 
 
+class NoDependency:
+    """`obj.name = NoDependency(value)` sets the attribute to the value, of any
+    kind, shape and dtype; checkpoints of `obj` do not have it. A layer is a
+    layer of a model all the same. Nothing is raised."""
+
+    def __init__(self, value):
+        self.value = value
+
+
+class Setting:
+    """Objects whose attributes may be set to a NoDependency."""
+
+    def __setattr__(self, name, value):
+        if isinstance(value, NoDependency):
+            value = value.value
+            hidden = "_unsaved" if hasattr(value, "_layers_inside") else (
+                "_untracked")
+            known = vars(self).get(hidden, _Untracked({})).values
+            object.__setattr__(self, hidden, _Untracked({**known, name: value}))
+        super().__setattr__(name, value)
+
+
+def saved_attributes(thing):
+    """Those of attributes() that checkpoints have."""
+    found = attributes(thing)
+    if "_unsaved" not in vars(thing):
+        return found
+    unsaved = vars(thing)["_unsaved"].values
+    return [(name, value) for name, value in found
+            if name != "_unsaved" and unsaved.get(name) is not value]
+
+
 class Container:
     """An object whose elements, which it iterates over, count as attributes of
     the object that has it."""
