@@ -341,6 +341,8 @@ NAMES = {
             crf_unary_score viterbi_decode""",
     },
     "contrib.distribute": {
+        "distribute.coordinator": """
+            DistributeConfig run_standard_tensorflow_server""",
         "distribute.contrib": """
             CollectiveAllReduceStrategy MirroredStrategy
             ParameterServerStrategy StandardInputStep Step""",
@@ -1101,9 +1103,10 @@ NAMES = {
         "training.server_lib": "Server",
     },
     "distribute.experimental": {
+        "distribute.collective": """
+            CollectiveCommunication MultiWorkerMirroredStrategy""",
         "distribute.parameter_server": """
-            CentralStorageStrategy CollectiveCommunication
-            MultiWorkerMirroredStrategy ParameterServerStrategy""",
+            CentralStorageStrategy ParameterServerStrategy""",
     },
     "distribute.cluster_resolver": {
         "training.cluster_resolver": """

@@ -36,7 +36,9 @@ INTERNAL_MODULES = """
     autograph.branches autograph.builtins autograph.conversion
     autograph.converter autograph.effects autograph.jumps autograph.loops
     autograph.names autograph.sources autograph.values
-    distribute.devices distribute.inputs distribute.replicas distribute.values
+    distribute.devices distribute.inputs distribute.multi_worker
+    distribute.replicas distribute.values keras.multi_worker
+    training.worker_context
     variables.strategies
     contrib.fold_batch_norms contrib.graph_patterns contrib.linear
     contrib.quantize_layers control.contexts data.elements framework.constant_values
@@ -167,7 +169,13 @@ INTERNAL = {
     "distribute.mirrored": """MirroredExtended ReplicasExtended
                               checked_devices local_devices mirrored_variable
                               without_partitions""",
-    "distribute.parameter_server": "CentralExtended require_no_cluster",
+    "distribute.collective": """CollectiveAllReduce CollectiveAllReduceExtended
+                                CollectiveKeys build_collective_gather
+                                build_collective_reduce devices_of_worker""",
+    "distribute.coordinator": "CoordinatorMode run_distribute_coordinator",
+    "distribute.parameter_server": """CentralExtended
+                                      ContribParameterServerExtended
+                                      ParameterServerExtended""",
     "distribute.strategy": """Between entered get_update_device update_on
                               wrong_strategy""",
     "training.cluster_resolver": "tf_config",

@@ -383,8 +383,27 @@ NAMES = {
             has_strategy in_cross_replica_context""",
     },
     "python.distribute.estimator_training": {
-        "compat.estimator_parts": """
-            init_run_config should_run_distribute_coordinator""",
+        "compat.distributed_estimators": """
+            estimator_evaluate estimator_train init_run_config
+            should_run_distribute_coordinator train_and_evaluate""",
+    },
+    "python.distribute.distribute_config": {
+        "distribute.coordinator": "DistributeConfig",
+    },
+    "python.distribute.distribute_coordinator": {
+        "distribute.coordinator": """
+            CoordinatorMode _Barrier _TaskType _WorkerContext _run_std_server
+            _run_single_worker run_distribute_coordinator
+            run_standard_tensorflow_server""",
+    },
+    "python.distribute.distribute_coordinator_context": {
+        "training.worker_context": "get_current_worker_context",
+    },
+    "python.distribute.multi_worker_util": {
+        "distribute.multi_worker": """
+            collective_leader has_worker_context id_in_cluster is_chief
+            normalize_cluster_spec should_load_checkpoint
+            should_save_checkpoint wait_for_other_workers worker_count""",
     },
     "python.distribute.reduce_util": {
         "distribute.strategy": "ReduceOp",

@@ -409,7 +409,7 @@ class SyncOnReadVariable(DistributedVariable):
                         "cross-replica context when aggregation is set to "
                         "`tf.VariableAggregation.SUM`." % method)
                 # So that the sum is what was assigned.
-                value *= 1. / len(self._devices)
+                value *= 1. / self._strategy.num_replicas_in_sync
             done = []
             for v in self._values:
                 with device(v.device):
