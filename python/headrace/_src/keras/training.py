@@ -16,6 +16,7 @@ from headrace._src.framework.tensor import convert_to_tensor
 from headrace._src.keras import callbacks as _callbacks
 from headrace._src.keras import losses as _losses
 from headrace._src.keras import metrics as _metrics
+from headrace._src.keras import multi_worker as _workers
 from headrace._src.keras import optimizers as _optimizers
 from headrace._src.keras.enqueuers import GeneratorEnqueuer, OrderedEnqueuer
 from headrace._src.layers import backend
@@ -270,6 +271,8 @@ class Training:
     run_eagerly = False
     _compiled = None
     _strategy = None  # of several replicas
+    _share = None  # of several workers
+    _training_state = None  # of a training of several workers
 
     def compile(self, optimizer="rmsprop", loss=None, metrics=None,
                 loss_weights=None, sample_weight_mode=None,
@@ -300,16 +303,30 @@ class Training:
         self.loss_weights = loss_weights
         self._arguments = (loss, metrics, loss_weights, weighted_metrics)
         self._target_tensors = target_tensors
-        self._compiled = self._strategy = None
+        self._compiled = self._strategy = self._share = None
         strategies = loaded_strategies()
-        if strategies is not None and (
-                strategies.get_strategy().num_replicas_in_sync > 1):
-            self._strategy = strategies.get_strategy()
+        if strategies is not None:
+            strategy = strategies.get_strategy()
+            if _workers.is_multi_worker(strategy):
+                _workers.start_session(strategy)
+                self._strategy = strategy
+            elif strategy.num_replicas_in_sync > 1:
+                self._strategy = strategy
         if self._given is not None:
             self._finish_compile()
 
+    def _in_multi_worker_mode(self):
+        """Whether the model is compiled in the scope of a strategy of several
+        workers."""
+        return _workers.is_multi_worker(self._strategy)
+
     def _finish_compile(self):
         """Makes the tensors of the losses and metrics."""
+        with self._strategy.scope() if self._strategy else (
+                contextlib.nullcontext()):
+            self._make_losses()
+
+    def _make_losses(self):
         loss, metrics, loss_weights, weighted_metrics = self._arguments
         names = self.output_names
         modes = _by_name(self.sample_weight_mode, names, "sample_weight_mode")
@@ -346,7 +363,16 @@ class Training:
         if total is None:
             raise ValueError("The model cannot be compiled because it has no "
                              "loss to optimize.")
+        if self._in_multi_worker_mode():
+            workers = self._strategy.extended._num_workers
+            self._share = _workers.Share(
+                self._strategy, _array.placeholder_with_default(
+                    np.float32(1. / workers), [], name="share_of_worker"))
+            total = self._of_workers(total)
+            self._values = {name: self._share.sum(self._of_workers(value))
+                            for name, value in self._values.items()}
         self.total_loss = total
+        self._shown_loss = self._share.sum(total) if self._share else total
         self._metrics, self._compiled_updates = {}, []
         for given, weights_too in ((metrics, False), (weighted_metrics, True)):
             made = []  # their variables are outside of the operations' scope
@@ -370,13 +396,17 @@ class Training:
         self._train_op = self._test_op = None
         self._compiled = True
 
+    def _of_workers(self, loss):
+        """This worker's part of the loss of all."""
+        return loss * _math.cast(self._share.tensor, loss.dtype)
+
     def _outputs_to_train(self):
         """The outputs; with a strategy of several replicas, each replica's of
         its share of the batch, joined."""
         strategy = self._strategy
         if strategy is None:
             return self.outputs
-        replicas = strategy.num_replicas_in_sync
+        replicas = len(strategy.extended.worker_devices)
         before = list(self.updates)
 
         def share(*inputs):
@@ -423,8 +453,11 @@ class Training:
         with name_scope(name):
             weights = out._masked(out.weights if weights_too else None)
             more = {} if weights is None else {"sample_weight": weights}
-            self._compiled_updates.append(metric.update_state(
-                out.target, out.tensor, **more))
+            # The first replica adds what all of this process have.
+            with _workers.replica_of(self._strategy) if self._strategy else (
+                    contextlib.nullcontext()):
+                update = metric.update_state(out.target, out.tensor, **more)
+            self._compiled_updates.append(update)
             self._metrics[name] = metric, metric.result()
 
     @staticmethod
@@ -564,9 +597,9 @@ class Training:
             feed[phase] = training
         return feed
 
-    def _step(self, x, y, weights, train):
+    def _step(self, x, y, weights, train, share=None):
         """{name: value} of a batch: the loss of this batch, and the metrics
-        since they were reset."""
+        since they were reset. `share`: of the loss of all workers."""
         if train:
             self._make_train_op()
             op = self._train_op
@@ -577,7 +610,9 @@ class Training:
             op = self._test_op
         session = backend.get_session()
         feed = self._feed(x, y, weights, train)
-        values = session.run([self.total_loss, *self._values.values(), op],
+        if share is not None:
+            feed[self._share.tensor] = share
+        values = session.run([self._shown_loss, *self._values.values(), op],
                              feed)[:-1]
         if self._metrics:
             values += session.run([r for _, r in self._metrics.values()])
@@ -667,6 +702,7 @@ class Training:
 
     # Many steps.
 
+    @_workers.in_each_worker
     def fit(self, x=None, y=None, batch_size=None, epochs=1, verbose=1,
             callbacks=None, validation_split=0.0, validation_data=None,
             shuffle=True, class_weight=None, sample_weight=None,
@@ -690,7 +726,8 @@ class Training:
         batch_size = self._batch_size(batch_size, steps_per_epoch)
         x = _evaluated(x, y, sample_weight, steps_per_epoch, "steps_per_epoch")
         if _is_source(x):
-            source = _Batches(x, steps_per_epoch, shuffle=shuffle, **how)
+            source = _Batches(self._own_part(x), steps_per_epoch,
+                              shuffle=shuffle, **how)
             validate = validation_data
         else:
             self._prepare(x)
@@ -739,6 +776,8 @@ class Training:
         self.stop_training = False
         call("train_begin", {})
         logs = {}
+        if self._training_state is not None:
+            initial_epoch = self._training_state.first_epoch(initial_epoch)
         for epoch in range(initial_epoch, epochs):
             self.reset_metrics()
             call("epoch_begin", epoch, {})
@@ -746,9 +785,9 @@ class Training:
             logs = {}
             for batch, (x, y, weights) in enumerate(source.epoch(
                     self, class_weight)):
-                size = len(x[0])
+                size = source.size_of(x)
                 call("train_batch_begin", batch, {"batch": batch, "size": size})
-                values = self._step(x, y, weights, True)
+                values = self._step(x, y, weights, True, source.share)
                 logs = dict(zip(values, averages.add(list(values.values()),
                                                      size)))
                 step_logs = {"batch": batch, "size": size, **values}
@@ -788,7 +827,8 @@ class Training:
             data = _evaluated(data[0], data[1], data[2] if len(data) == 3
                               else None, steps, "validation_steps", data)
         if _is_source(data):
-            with contextlib.closing(_Batches(data, steps, **how)) as source:
+            with contextlib.closing(_Batches(self._own_part(data), steps,
+                                             **how)) as source:
                 return self._evaluate(source, hook)
         if not isinstance(data, (tuple, list)) or len(data) not in (2, 3):
             raise ValueError(
@@ -797,7 +837,8 @@ class Training:
                 "val_sample_weights), or alternatively it could be a dataset. "
                 "However we received `validation_data=%s`" % (data,))
         return self._evaluate(self._slices(data[0], data[1], data[2] if len(
-            data) == 3 else None, batch_size, steps, shuffle=True), hook)
+            data) == 3 else None, batch_size, steps,
+            shuffle=self._share is None), hook)
 
     def _slices(self, x, y, weights, batch_size, steps, shuffle=False):
         x, y = self._inputs_of(x), self._targets_of(y)
@@ -812,13 +853,21 @@ class Training:
         for i, (x, y, weights) in enumerate(source.epoch(self, None)):
             if hook:
                 hook("test_batch_begin", i, {})
-            values = self._step(x, y, weights, False)
+            values = self._step(x, y, weights, False, source.share)
             result = dict(zip(values, averages.add(list(values.values()),
-                                                   len(x[0]))))
+                                                   source.size_of(x))))
             if hook:
                 hook("test_batch_end", i, dict(values))
         return result
 
+    def _own_part(self, source):
+        """This worker's part of a data set of batches; other sources give each
+        worker its own."""
+        if self._share is None or not isinstance(source, Dataset):
+            return source
+        return self._share.of_dataset(source)
+
+    @_workers.in_each_worker
     def evaluate(self, x=None, y=None, batch_size=None, verbose=1,
                  sample_weight=None, steps=None, callbacks=None,
                  max_queue_size=10, workers=1, use_multiprocessing=False):
@@ -827,7 +876,7 @@ class Training:
         batch_size = self._batch_size(batch_size, steps)
         x = _evaluated(x, y, sample_weight, steps, "steps")
         if _is_source(x):
-            source = _Batches(x, steps, workers, use_multiprocessing,
+            source = _Batches(self._own_part(x), steps, workers, use_multiprocessing,
                               max_queue_size)
         else:
             self._prepare(x)
@@ -1016,7 +1065,9 @@ class _Averages:
 
 
 class _Slices:
-    """Arrays, in batches."""
+    """Arrays, in batches; of several workers, this one's rows of them."""
+
+    share = _random = None
 
     def __init__(self, model, x, y, weights, batch_size, shuffle, steps):
         self._x, self._y, self._weights = x, y, weights
@@ -1032,11 +1083,22 @@ class _Slices:
     def epoch(self, model, class_weight):
         order = np.arange(self.samples)
         if self._shuffle:
-            np.random.shuffle(order)
+            if self._random is None:
+                # All workers have one order.
+                self._random = np.random if model._share is None else (
+                    np.random.RandomState(model._share.seed()))
+            self._random.shuffle(order)
         for i in range(0, self.samples, self._size):
             at = order[i:i + self._size]
+            self._rows = len(at)
+            if model._share is not None:
+                (at,), self.share = model._share.rows([at])
             yield tuple([None if a is None else a[at] for a in part]
                         for part in (self._x, self._y, self._weights))
+
+    def size_of(self, x):
+        """How many examples the batch has, of all workers."""
+        return self._rows
 
     def close(self):
         """Nothing runs."""
@@ -1079,7 +1141,11 @@ class _Batches:
     """What gives batches: a dataset, an iterator, a generator, a Sequence.
     Several workers, or processes, make those of the last two."""
 
-    samples = None
+    samples = share = None
+
+    def size_of(self, x):
+        """How many examples the batch has."""
+        return len(x[0])
 
     def __init__(self, source, steps, workers=1, use_multiprocessing=False,
                  max_queue_size=10, shuffle=False):
