@@ -325,6 +325,9 @@ NAMES = {
         "training.python_state": "PythonStateWrapper=PythonState",
     },
     "contrib.cluster_resolver": {
+        "training.cluster_managers": """
+            GCEClusterResolver KubernetesClusterResolver
+            SlurmClusterResolver""",
         "training.cluster_resolver": """
             ClusterResolver SimpleClusterResolver TFConfigClusterResolver
             UnionClusterResolver""",
@@ -1109,6 +1112,9 @@ NAMES = {
             CentralStorageStrategy ParameterServerStrategy""",
     },
     "distribute.cluster_resolver": {
+        "training.cluster_managers": """
+            GCEClusterResolver KubernetesClusterResolver
+            SlurmClusterResolver""",
         "training.cluster_resolver": """
             ClusterResolver SimpleClusterResolver TFConfigClusterResolver
             UnionResolver""",

@@ -178,7 +178,7 @@ INTERNAL = {
                                       ParameterServerExtended""",
     "distribute.strategy": """Between entered get_update_device update_on
                               wrong_strategy""",
-    "training.cluster_resolver": "tf_config",
+    "training.cluster_resolver": "target_of tf_config",
     "training.loss_scale": "applied_if_finite get_loss_scale unscaled",
     "training.checkpoint_management": """existing_checkpoint
                                          meta_graph_filename write_state""",
@@ -353,7 +353,7 @@ def test_what_is_not_supported_yet(name):
     ("keras.applications.NASNetLarge", "the other networks"),
     ("keras.experimental.LinearModel", "tf.train and tf.layers"),
     ("contrib.cudnn_rnn.CudnnLSTM", "tf.nn.dynamic_rnn"),
-    ("distribute.cluster_resolver.GCEClusterResolver",
+    ("distribute.cluster_resolver.TPUClusterResolver",
      "TFConfigClusterResolver reads"),
     ("profiler", "RunOptions(trace_level"),
     ("contrib.training.SequenceQueueingStateSaver", "tf.train and tf.data")])

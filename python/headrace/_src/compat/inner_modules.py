@@ -367,6 +367,9 @@ NAMES = {
     "python.data.util.random_seed": {
         "compat.data_parts": "get_seed",
     },
+    "python.distribute.cluster_resolver.cluster_resolver": {
+        "training.cluster_resolver": "format_master_url=target_of",
+    },
     "python.distribute.cluster_resolver.tpu_cluster_resolver": {
         "compat.tpu": "TPUClusterResolver=NoTpu is_running_in_gce",
     },
