@@ -36,9 +36,9 @@ INTERNAL_MODULES = """
     autograph.branches autograph.builtins autograph.conversion
     autograph.converter autograph.effects autograph.jumps autograph.loops
     autograph.names autograph.sources autograph.values
-    distribute.devices distribute.inputs distribute.multi_worker
-    distribute.replicas distribute.values keras.multi_worker
-    training.worker_context
+    distribute.all_reduce distribute.devices distribute.inputs
+    distribute.multi_worker distribute.nccl distribute.replicas
+    distribute.values keras.multi_worker training.worker_context
     variables.strategies
     contrib.fold_batch_norms contrib.graph_patterns contrib.linear
     contrib.quantize_layers control.contexts data.elements framework.constant_values

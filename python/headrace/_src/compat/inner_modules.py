@@ -390,6 +390,20 @@ NAMES = {
             estimator_evaluate estimator_train init_run_config
             should_run_distribute_coordinator train_and_evaluate""",
     },
+    "python.distribute.all_reduce": {
+        "distribute.all_reduce": """
+            _flatten_tensors _padded_split _ragged_split _reshape_tensors
+            _ring_permutations _split_by_task _strip_padding
+            build_nccl_all_reduce build_nccl_then_recursive_hd
+            build_nccl_then_ring build_nccl_then_shuffle
+            build_recursive_hd_all_reduce build_ring_all_reduce
+            build_shuffle_all_reduce build_shuffle_then_ring
+            build_shuffle_then_shuffle""",
+    },
+    "python.ops.nccl_ops": {
+        "distribute.nccl": """
+            all_max all_min all_prod all_sum broadcast reduce_sum""",
+    },
     "python.distribute.distribute_config": {
         "distribute.coordinator": "DistributeConfig",
     },
@@ -1666,6 +1680,10 @@ SAME = {
     "contrib.slim.nets.resnet_v1": "contrib.slim.python.slim.nets.resnet_v1",
     "contrib.slim.nets.resnet_v2": "contrib.slim.python.slim.nets.resnet_v2",
     "contrib.slim.nets.vgg": "contrib.slim.python.slim.nets.vgg",
+    "contrib.all_reduce": "python.distribute.all_reduce",
+    "contrib.all_reduce.python.all_reduce": "python.distribute.all_reduce",
+    "contrib.nccl": "python.ops.nccl_ops",
+    "contrib.nccl.python.ops.nccl_ops": "python.ops.nccl_ops",
     "contrib.distribute.python.collective_all_reduce_strategy":
         "contrib.distribute",
     "contrib.distribute.python.mirrored_strategy": "contrib.distribute",
