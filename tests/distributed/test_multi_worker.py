@@ -2,6 +2,7 @@
 with its own server: MultiWorkerMirroredStrategy and
 ParameterServerStrategy."""
 import contextlib
+import importlib.util
 import json
 import pathlib
 
@@ -16,7 +17,7 @@ PROGRAM = pathlib.Path(__file__).parent / "worker_program.py"
 
 
 @contextlib.contextmanager
-def workers(kind, folder, **jobs):
+def workers(kind, folder, *arguments, **jobs):
     """{(job, task): Program} of a cluster whose tasks all run the program, but
     its parameter servers only serve."""
     ports = iter(free_ports(sum(jobs.values())))
@@ -28,14 +29,14 @@ def workers(kind, folder, **jobs):
                 "cluster": cluster, "task": {"type": "ps", "index": i}}))
         yield {(job, i): stack.enter_context(started(
             kind, folder, {"cluster": cluster,
-                           "task": {"type": job, "index": i}}))
+                           "task": {"type": job, "index": i}}, *arguments))
                for job, n in jobs.items() if job != "ps" for i in range(n)}
 
 
-def started(kind, folder, config):
+def started(kind, folder, config, *arguments):
     task = config.get("task", {"type": "alone", "index": 0})
     output = folder / ("%s%d.out" % (task["type"], task["index"]))
-    return Program(PROGRAM, kind, folder, output=output,
+    return Program(PROGRAM, kind, folder, *arguments, output=output,
                    environment={"TF_CONFIG": json.dumps(config)})
 
 
@@ -110,3 +111,35 @@ def test_workers_share_variables_on_parameter_servers(tmp_path):
     saved = tf.train.load_checkpoint(str(tmp_path))
     assert saved.get_tensor("global_step") >= 60
     assert abs(saved.get_tensor("w") - [[1.], [-2.], [3.], [.5]]).max() < 3
+
+
+@pytest.mark.skipif(not importlib.util.find_spec("tensorflow_estimator"),
+                    reason="needs the package tensorflow-estimator")
+@pytest.mark.parametrize("strategy, jobs", [
+    ("MultiWorkerMirroredStrategy", {"worker": 2}),
+    ("ParameterServerStrategy", {"ps": 1, "chief": 1, "worker": 1,
+                                 "evaluator": 1})])
+def test_estimators_train_on_several_workers(strategy, jobs, tmp_path):
+    with workers("estimator", tmp_path, strategy, **jobs) as tasks:
+        for program in tasks.values():
+            result(program)
+            program.end()
+    saved = tf.train.load_checkpoint(str(tmp_path / "model"))
+    steps = saved.get_tensor("global_step")
+    assert steps == 20 if "Mirrored" in strategy else steps >= 20
+    w = saved.get_tensor("w")
+    if "Mirrored" in strategy:
+        np.testing.assert_allclose(w, trained_alone(20), rtol=1e-4)
+    assert (tmp_path / "model" / "eval").exists() is ("evaluator" in jobs)
+
+
+def trained_alone(steps):
+    """The weights after steps with what two workers read."""
+    x = np.random.RandomState(0).rand(48, 4).astype(np.float32)
+    y = (x @ [[1.], [-2.], [3.], [.5]] + 1).astype(np.float32)
+    w = np.linspace(-1, 1, 12, dtype=np.float32).reshape(4, 3)[:, :1]
+    for step in range(steps):
+        at = np.arange(8) + 8 * step
+        a, b = x[at % 48], y[at % 48]
+        w = w - .05 * 2 / 8 * a.T @ (a @ w - b)
+    return w

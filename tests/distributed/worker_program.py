@@ -14,7 +14,7 @@ import numpy as np
 
 import headrace as tf
 
-KIND, FOLDER = sys.argv[1:3]
+KIND, FOLDER, *STRATEGY = sys.argv[1:]
 CLUSTER = json.loads(os.environ.get("TF_CONFIG", "{}"))
 TASK = CLUSTER.get("task", {"type": "worker", "index": 0})
 WORKERS = 2
@@ -168,6 +168,37 @@ def killed():
         say("lost", e.message.replace("\n", " "))
     else:
         say_result([], *model.get_weights())
+
+
+def estimator():
+    """tf.estimator.train_and_evaluate, as tests/programs use it."""
+    import headrace.compat
+    headrace.compat.install()
+    import tensorflow as tf1
+    strategy = getattr(tf1.distribute.experimental, STRATEGY[0])()
+
+    def train_input(input_context=None):
+        data = tf1.data.Dataset.from_tensor_slices((X, Y))
+        if input_context is not None:
+            data = data.shard(input_context.num_input_pipelines,
+                              input_context.input_pipeline_id)
+        return data.repeat().batch(4)
+
+    def model_fn(features, labels, mode):
+        w = tf1.get_variable("w", initializer=tf1.constant(KERNEL[:, :1]))
+        loss = tf1.losses.mean_squared_error(labels, tf1.matmul(features, w))
+        train = tf1.train.GradientDescentOptimizer(.05).minimize(
+            loss, tf1.train.get_or_create_global_step())
+        return tf1.estimator.EstimatorSpec(mode, loss=loss, train_op=train)
+    model = tf1.estimator.Estimator(model_fn, config=tf1.estimator.RunConfig(
+        train_distribute=strategy, save_checkpoints_steps=10,
+        model_dir=os.path.join(FOLDER, "model"), log_step_count_steps=None))
+    tf1.estimator.train_and_evaluate(
+        model, tf1.estimator.TrainSpec(train_input, max_steps=20),
+        tf1.estimator.EvalSpec(lambda: tf1.data.Dataset.from_tensor_slices(
+            (X, Y)).batch(48), steps=None, start_delay_secs=0,
+                               throttle_secs=1))
+    say_result([])
 
 
 def serve():

@@ -38,7 +38,8 @@ INTERNAL_MODULES = """
     autograph.names autograph.sources autograph.values
     distribute.all_reduce distribute.devices distribute.inputs
     distribute.multi_worker distribute.nccl distribute.replicas
-    distribute.values keras.multi_worker training.worker_context
+    distribute.shards distribute.values keras.multi_worker
+    training.worker_context
     variables.strategies
     contrib.fold_batch_norms contrib.graph_patterns contrib.linear
     contrib.quantize_layers control.contexts data.elements framework.constant_values
@@ -79,7 +80,7 @@ INTERNAL = {
     "control.control_flow": "case_by",
     "control.control_flow_ops": "with_dependencies",
     "control.script_ops": "call",
-    "data.datasets": "DatasetLeaf dataset_spec",
+    "data.datasets": "moved_options DatasetLeaf dataset_spec",
     "data.reading": "make_tf_record_dataset",
     "data.structures": "leaves_of specs_of",
     "feature_column.columns": """BucketizedColumn CategoricalColumn Column

@@ -19,6 +19,7 @@ from headrace._src.distribute.mirrored import MirroredExtended, local_devices
 from headrace._src.distribute.multi_worker import (
     collective_leader, id_in_cluster, is_chief, normalize_cluster_spec,
     worker_count)
+from headrace._src.distribute.shards import shard
 from headrace._src.distribute.strategy import InputContext, ReduceOp, Strategy
 from headrace._src.distribute.values import (
     Mirrored, MirroredVariable, is_distributed, regroup)
@@ -316,7 +317,7 @@ class CollectiveAllReduceExtended(MirroredExtended):
 
     def _shared(self, dataset):
         context = self._input_context()
-        return _inputs.shard(
+        return shard(
             _inputs.split_batches(dataset, self._num_replicas_in_sync()),
             context.num_input_pipelines, context.input_pipeline_id)
 

@@ -54,14 +54,6 @@ def _rows(x, begin, end, static):
     return rows
 
 
-def shard(dataset, workers, index):
-    """The part of a data set that is of worker `index` of several, or all of it
-    if its options say so."""
-    if workers == 1 or not dataset.options().experimental_distribute.auto_shard:
-        return dataset
-    return dataset.shard(workers, index)
-
-
 class DistributedIterator:
     """The elements of a data set, in turn for the replicas on `devices`.
     OutOfRangeError if there is none for one of them."""

@@ -101,9 +101,9 @@ class Share:
 
     def of_dataset(self, dataset):
         """This worker's part of a data set of global batches."""
-        inputs = _load("_src.distribute.inputs")
-        return inputs.shard(inputs.split_batches(dataset, self.workers),
-                            self.workers, self.number)
+        split = _load("_src.distribute.inputs").split_batches
+        return _load("_src.distribute.shards").shard(
+            split(dataset, self.workers), self.workers, self.number)
 
     def sum(self, tensor):
         """The sum of a tensor over all workers."""
