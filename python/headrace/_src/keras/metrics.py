@@ -18,7 +18,8 @@ from headrace._src.ops import array_ops as _array
 from headrace._src.ops import math_ops as _math
 from headrace._src.variables.records import (
     VariableAggregation, VariableSynchronization)
-from headrace._src.variables.strategies import loaded_strategies
+from headrace._src.variables.strategies import (
+    in_first_replica, loaded_strategies)
 from headrace._src.variables.variables import Variable
 
 KLD, MAE, MAPE, MSE, MSLE = (losses.KLD, losses.MAE, losses.MAPE, losses.MSE,
@@ -125,7 +126,9 @@ class Metric(Layer):
         backend.batch_set_value(self.__dict__.get("_starts", []))
 
     def __call__(self, *args, **kwargs):
-        with control_dependencies([self.update_state(*args, **kwargs)]):
+        with in_first_replica():
+            update = self.update_state(*args, **kwargs)
+        with control_dependencies([update]):
             result = _array.identity(self.result())
         result._metric_obj = self
         return result

@@ -16,7 +16,6 @@ from headrace._src.platform import tf_logging as _logging
 from headrace._src.training import checkpoint_management as _management
 from headrace._src.training.worker_context import get_current_worker_context
 from headrace._src.variables.records import VariableSynchronization
-from headrace._src.variables.strategies import loaded_strategies
 
 _UNUSED = -1  # the epoch before any was saved
 
@@ -124,12 +123,6 @@ class Share:
                 self._seed = self.sum(self._given)
         mine = np.random.randint(1 << 20) if self.number == 0 else 0
         return int(backend.get_session().run(self._seed, {self._given: mine}))
-
-
-def replica_of(strategy):
-    """A block as in the first replica of this worker."""
-    strategies = loaded_strategies()
-    return strategies.ReplicaContext(strategy, 0)
 
 
 def values_of(variables):

@@ -25,7 +25,8 @@ from headrace._src.ops import array_ops as _array
 from headrace._src.ops import math_ops as _math
 from headrace._src.platform import tf_logging as _logging
 from headrace._src.training.gradients import gradients
-from headrace._src.variables.strategies import loaded_strategies
+from headrace._src.variables.strategies import (
+    in_first_replica, loaded_strategies)
 
 
 def _is_sparse(loss):
@@ -271,6 +272,7 @@ class Training:
     run_eagerly = False
     _compiled = None
     _strategy = None  # of several replicas
+    _made_for = None  # the strategy in whose scope compile was called
     _share = None  # of several workers
     _training_state = None  # of a training of several workers
 
@@ -303,10 +305,10 @@ class Training:
         self.loss_weights = loss_weights
         self._arguments = (loss, metrics, loss_weights, weighted_metrics)
         self._target_tensors = target_tensors
-        self._compiled = self._strategy = self._share = None
+        self._compiled = self._strategy = self._share = self._made_for = None
         strategies = loaded_strategies()
-        if strategies is not None:
-            strategy = strategies.get_strategy()
+        if strategies is not None and strategies.has_strategy():
+            self._made_for = strategy = strategies.get_strategy()
             if _workers.is_multi_worker(strategy):
                 _workers.start_session(strategy)
                 self._strategy = strategy
@@ -322,9 +324,13 @@ class Training:
 
     def _finish_compile(self):
         """Makes the tensors of the losses and metrics."""
-        with self._strategy.scope() if self._strategy else (
-                contextlib.nullcontext()):
+        with self._in_scope():
             self._make_losses()
+
+    def _in_scope(self):
+        """The scope of the strategy in which compile was called, if any."""
+        return self._made_for.scope() if self._made_for else (
+            contextlib.nullcontext())
 
     def _make_losses(self):
         loss, metrics, loss_weights, weighted_metrics = self._arguments
@@ -454,8 +460,7 @@ class Training:
             weights = out._masked(out.weights if weights_too else None)
             more = {} if weights is None else {"sample_weight": weights}
             # The first replica adds what all of this process have.
-            with _workers.replica_of(self._strategy) if self._strategy else (
-                    contextlib.nullcontext()):
+            with in_first_replica():
                 update = metric.update_state(out.target, out.tensor, **more)
             self._compiled_updates.append(update)
             self._metrics[name] = metric, metric.result()
@@ -546,9 +551,11 @@ class Training:
                                "its first layer an input_shape")
 
     def _prepare(self, x):
-        """Connects a model whose inputs were not known before."""
+        """Connects a model whose inputs were not known before; its variables are
+        of the strategy in whose scope it was compiled."""
         if self._given is None:
-            self._connect_to(x)
+            with self._in_scope():
+                self._connect_to(x)
         if self.optimizer is not None and self._compiled is None:
             self._finish_compile()
 
