@@ -347,12 +347,13 @@ NAMES = {
         "distribute.coordinator": """
             DistributeConfig run_standard_tensorflow_server""",
         "distribute.contrib": """
-            CollectiveAllReduceStrategy MirroredStrategy
+            CollectiveAllReduceStrategy MirroredStrategy Monitor
             ParameterServerStrategy StandardInputStep Step""",
-        "distribute.cross_device_ops": "CrossDeviceOps",
+        "distribute.cross_device_ops":
+            "AllReduceCrossDeviceOps CrossDeviceOps",
         "distribute.one_device": "OneDeviceStrategy",
         "distribute.strategy": """
-            DistributionStrategy=Strategy ReplicaContext
+            DistributionStrategy=Strategy ReplicaContext UpdateContext
             get_cross_replica_context get_distribution_strategy=get_strategy
             get_loss_reduction get_replica_context get_strategy
             has_distribution_strategy=has_strategy has_strategy

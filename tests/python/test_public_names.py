@@ -177,7 +177,7 @@ INTERNAL = {
     "distribute.parameter_server": """CentralExtended
                                       ContribParameterServerExtended
                                       ParameterServerExtended""",
-    "distribute.strategy": """Between entered get_update_device update_on
+    "distribute.strategy": """Between entered get_default_strategy get_update_device update_on
                               wrong_strategy""",
     "training.cluster_resolver": "target_of tf_config",
     "training.loss_scale": "applied_if_finite get_loss_scale unscaled",

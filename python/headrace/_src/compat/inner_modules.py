@@ -378,7 +378,7 @@ NAMES = {
             InputContext InputReplicationMode ReplicaContext Strategy
             StrategyExtended StrategyExtendedV1=StrategyExtended
             StrategyExtendedV2=StrategyExtended StrategyV1=Strategy
-            get_loss_reduction require_replica_context""",
+            UpdateContext get_loss_reduction get_update_device require_replica_context""",
     },
     "python.distribute.distribution_strategy_context": {
         "distribute.strategy": """
@@ -415,6 +415,95 @@ NAMES = {
     },
     "python.distribute.distribute_coordinator_context": {
         "training.worker_context": "get_current_worker_context",
+    },
+    "python.distribute.combinations": {
+        "compat.combinations": """
+            NamedDistribution NamedObject combine generate times""",
+    },
+    "python.distribute.strategy_combinations": {
+        "compat.strategy_list": """
+            adagrad_optimizer_keras_v2_fn adagrad_optimizer_v1_fn
+            adam_optimizer_keras_v2_fn adam_optimizer_v1_fn
+            all_strategy_combinations all_strategy_combinations_minus_default
+            all_strategy_minus_default_and_tpu_combinations
+            central_storage_strategy_with_gpu_and_cpu
+            central_storage_strategy_with_two_gpus default_strategy
+            distributions_and_v1_and_v2_optimizers
+            distributions_and_v1_optimizers distributions_and_v2_optimizers
+            gradient_descent_optimizer_keras_v2_fn
+            gradient_descent_optimizer_v1_fn graph_and_eager_modes
+            mirrored_strategy_with_cpu_1_and_2
+            mirrored_strategy_with_gpu_and_cpu mirrored_strategy_with_one_cpu
+            mirrored_strategy_with_one_gpu mirrored_strategy_with_two_gpus
+            one_device_strategy one_device_strategy_gpu
+            one_device_strategy_gpu_on_worker_1
+            one_device_strategy_on_worker_1 optimizers_v1 optimizers_v1_and_v2
+            optimizers_v2 rmsprop_optimizer_keras_v2_fn
+            rmsprop_optimizer_v1_fn set_virtual_cpus_to_at_least
+            strategies_minus_tpu strategy_minus_tpu_combinations
+            tpu_strategies tpu_strategy tpu_strategy_combinations
+            tpu_strategy_one_core tpu_strategy_one_step
+            tpu_strategy_one_step_one_core""",
+    },
+    "python.distribute.multi_worker_test_base": {
+        "compat.worker_test_case": """
+            IndependentWorkerTestBase MockOsEnv MultiWorkerTestBase
+            create_cluster_spec create_in_process_cluster get_task_index
+            get_task_type get_tf_config_cluster_spec get_tf_config_task
+            is_chief pick_unused_port skip_if_grpc_server_cant_be_started""",
+    },
+    "python.distribute.cross_device_ops": {
+        "distribute.collective": "CollectiveAllReduce",
+        "distribute.cross_device_ops": """
+            AllReduceCrossDeviceOps get_devices_from=devices_of
+            simple_broadcast=broadcast""",
+    },
+    "python.distribute.cross_device_utils": {
+        "distribute.collective": """
+            CollectiveKeys build_collective_gather build_collective_reduce""",
+        "distribute.cross_device_ops": """
+            aggregate_tensors_or_indexed_slices=add_up
+            copy_tensor_or_indexed_slices_to_device=copied
+            divide_by_n_tensors_or_indexed_slices=divide
+            is_indexed_slices=is_sparse""",
+    },
+    "python.distribute.collective_all_reduce_strategy": {
+        "distribute.collective": """
+            CollectiveAllReduceExtended
+            CollectiveAllReduceStrategyV1=MultiWorkerMirroredStrategy
+            CollectiveAllReduceStrategy=MultiWorkerMirroredStrategy""",
+    },
+    "python.distribute.parameter_server_strategy": {
+        "distribute.parameter_server": """
+            ParameterServerStrategy
+            ParameterServerStrategyExtended=ParameterServerExtended
+            ParameterServerStrategyV1=ParameterServerStrategy""",
+    },
+    "python.distribute.device_util": {
+        "distribute.devices": "canonicalize=canonical current=current_device",
+    },
+    "python.distribute.mirrored_strategy": {
+        "distribute.mirrored": """
+            MirroredExtended MirroredStrategy
+            all_local_devices=local_devices""",
+    },
+    "python.distribute.values": {
+        "distribute.values": """
+            AggregatingVariable DistributedValues DistributedVariable Mirrored
+            MirroredVariable PerReplica ReplicaDeviceMap SyncOnReadVariable
+            regroup select_replica value_container""",
+    },
+    "python.distribute.central_storage_strategy": {
+        "distribute.parameter_server": "CentralStorageStrategy",
+    },
+    "python.distribute.one_device_strategy": {
+        "distribute.one_device": "OneDeviceStrategy",
+    },
+    "python.distribute.step_fn": {
+        "distribute.contrib": "StandardInputStep Step",
+    },
+    "contrib.distribute.python.monitor": {
+        "distribute.contrib": "Monitor",
     },
     "python.distribute.multi_worker_util": {
         "distribute.multi_worker": """

@@ -7,8 +7,10 @@ from headrace._src.distribute.mirrored import (
 from headrace._src.distribute.parameter_server import (
     ContribParameterServerExtended)
 from headrace._src.distribute.strategy import Strategy
+from headrace._src.framework.errors import OutOfRangeError
 from headrace._src.training.cluster_resolver import (
     SimpleClusterResolver, TFConfigClusterResolver)
+from headrace._src.variables.variables import global_variables_initializer
 
 
 def _devices(gpus):
@@ -89,6 +91,30 @@ class CollectiveAllReduceStrategy(Strategy):
         _devices(num_gpus_per_worker)
         super().__init__(CollectiveAllReduceExtended(
             self, communication, _cluster(num_gpus_per_worker)))
+
+
+class Monitor:
+    """Runs a Step in a session, after its initialize() and all variables'
+    initializers. It may be of any shape and dtype. ValueError without a
+    session."""
+
+    def __init__(self, step_callable, session=None):
+        if session is None:
+            raise ValueError("Should provide a `session` in Graph mode.")
+        session.run(step_callable.initialize())
+        step = step_callable()
+        session.run(global_variables_initializer())
+        self._run_step = lambda: session.run(step)
+
+    def run_steps(self, num_steps=None):
+        """Runs so many steps, or all until the data ends."""
+        step = 0
+        while num_steps is None or step < num_steps:
+            try:
+                self._run_step()
+            except OutOfRangeError:
+                break
+            step += 1
 
 
 class Step:

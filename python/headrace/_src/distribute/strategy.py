@@ -113,6 +113,26 @@ def update_on(device):
         _state.update_device = outer
 
 
+class UpdateContext:
+    """A block in which a variable on `device` is updated: the context of
+    tf.distribute.StrategyExtended.update(). It holds for any shape and dtype.
+    RuntimeError in the block of another."""
+
+    def __init__(self, device):
+        self._device = device
+        self._outer = None
+
+    def __enter__(self):
+        if get_update_device() is not None:
+            raise RuntimeError("UpdateContext: an update of %s is in progress"
+                               % (get_update_device(),))
+        self._outer = update_on(self._device)
+        self._outer.__enter__()
+
+    def __exit__(self, *error):
+        self._outer.__exit__(*error)
+
+
 class ReplicaContext:
     """The replica whose function runs, and what it does with the others."""
 
@@ -489,6 +509,11 @@ class _DefaultStrategy(Strategy):
 
 _strategy = _DefaultStrategy()
 _replica = ReplicaContext(_strategy, 0)
+
+
+def get_default_strategy():
+    """The strategy of programs that set none."""
+    return _strategy
 
 
 def _context():
