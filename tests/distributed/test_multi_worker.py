@@ -16,13 +16,17 @@ from cluster import Program, free_ports
 PROGRAM = pathlib.Path(__file__).parent / "worker_program.py"
 
 
+def free_cluster(**jobs):
+    ports = iter(free_ports(sum(jobs.values())))
+    return {job: ["localhost:%d" % next(ports) for _ in range(n)]
+            for job, n in jobs.items()}
+
+
 @contextlib.contextmanager
 def workers(kind, folder, *arguments, **jobs):
     """{(job, task): Program} of a cluster whose tasks all run the program, but
     its parameter servers only serve."""
-    ports = iter(free_ports(sum(jobs.values())))
-    cluster = {job: ["localhost:%d" % next(ports) for _ in range(n)]
-               for job, n in jobs.items()}
+    cluster = free_cluster(**jobs)
     with contextlib.ExitStack() as stack:
         for i in range(jobs.get("ps", 0)):
             stack.enter_context(started("serve", folder, {
@@ -97,6 +101,37 @@ def test_training_goes_on_after_a_worker_was_killed(alone, tmp_path):
             assert program.lines("epoch") == ["2", "3", "4"]
     assert found[0] == found[1] == alone("killed")
     assert not (tmp_path / "backup").exists()
+
+
+@pytest.mark.parametrize("victim", [0, 1])
+def test_a_worker_that_comes_back_trains_on_with_the_others(victim, tmp_path):
+    cluster = free_cluster(worker=2)
+
+    def worker(i, folder):
+        return started("monitored", folder, {
+            "cluster": cluster, "task": {"type": "worker", "index": i}})
+    again = tmp_path / "again"  # for the output
+    again.mkdir()
+    (again / "model").symlink_to(tmp_path / "model")
+    with worker(0, tmp_path) as first, worker(1, tmp_path) as second:
+        both = [first, second]
+        both[victim].wait_for("step", 12)
+        both[victim].kill()
+        with worker(victim, again) as third:
+            both[victim] = third
+            for program in both:
+                result(program)
+                program.end()
+    (tmp_path / "one").mkdir()
+    with started("monitored", tmp_path / "one", {}) as program:
+        result(program)
+        program.end()
+    found, one = (tf.train.load_checkpoint(str(folder / "model"))
+                  for folder in (tmp_path, tmp_path / "one"))
+    assert found.get_tensor("global_step") == 30
+    for name in "w", "w/Momentum":
+        assert found.get_tensor(name).tobytes() == (
+            one.get_tensor(name).tobytes())
 
 
 def test_workers_share_variables_on_parameter_servers(tmp_path):

@@ -136,6 +136,45 @@ def uneven():
     say_result(history.history["loss"], *model.get_weights())
 
 
+def monitored():
+    """Monitored sessions of a function that the coordinator runs. A worker that
+    is started again goes on from the last checkpoint, as the others do."""
+    import headrace.compat
+    headrace.compat.install()
+    from tensorflow.python.distribute import distribute_coordinator
+
+    def work(strategy):
+        with strategy.scope():
+            step = tf.train.get_or_create_global_step()
+            w = tf.get_variable("w", initializer=tf.constant(KERNEL[:, :1]))
+
+            def train():
+                number = TASK["index"] if CLUSTER else tf.get_static_value(
+                    tf.distribute.get_replica_context()
+                    .replica_id_in_sync_group)
+                at = (8 * step + 4 * number + tf.range(4, dtype=tf.int64)) % 48
+                error = tf.matmul(tf.gather(X, at), w) - tf.gather(Y, at)
+                return tf.train.MomentumOptimizer(.05, .9).minimize(
+                    tf.reduce_mean(tf.square(error)) / WORKERS, step)
+            update = strategy.group(strategy.experimental_run_v2(train))
+        with tf.train.MonitoredTrainingSession(
+                checkpoint_dir=os.path.join(FOLDER, "model"),
+                save_checkpoint_steps=5, save_checkpoint_secs=None,
+                hooks=[tf.train.StopAtStepHook(last_step=30)],
+                log_step_count_steps=None) as session:
+            while not session.should_stop():
+                session.run(update)
+                say("step", "done")
+                time.sleep(.02)
+    strategy = tf.distribute.experimental.MultiWorkerMirroredStrategy() if (
+        CLUSTER) else tf.distribute.MirroredStrategy(["/cpu:0", "/cpu:1"])
+    distribute_coordinator.run_distribute_coordinator(
+        work, strategy, mode="independent_worker",
+        session_config=tf.ConfigProto(device_count={"CPU": 2},
+                                      operation_timeout_in_ms=60000))
+    say_result([])
+
+
 class Said(tf.keras.callbacks.Callback):
     def on_epoch_end(self, epoch, logs=None):
         say("epoch", epoch)

@@ -173,7 +173,8 @@ INTERNAL = {
     "distribute.collective": """CollectiveAllReduce CollectiveAllReduceExtended
                                 CollectiveKeys build_collective_gather
                                 build_collective_reduce devices_of_worker""",
-    "distribute.coordinator": "CoordinatorMode run_distribute_coordinator",
+    "distribute.coordinator": """CoordinatorMode run_distribute_coordinator
+                                 wait_until_all_serve""",
     "distribute.parameter_server": """CentralExtended
                                       ContribParameterServerExtended
                                       ParameterServerExtended""",

@@ -10,6 +10,7 @@ import threading
 import time
 
 from headrace._src.distribute.multi_worker import normalize_cluster_spec
+from headrace._src.framework.graph import Graph
 from headrace._src.framework.messages import ConfigProto
 from headrace._src.platform import tf_logging
 from headrace._src.session import session as _session
@@ -68,6 +69,25 @@ def _workers(cluster):
     return [(job, task) for job in (_TaskType.CHIEF, _TaskType.WORKER)
             if cluster and job in cluster.jobs
             for task in cluster.task_indices(job)]
+
+
+def wait_until_all_serve(target):
+    """Waits until the servers of all workers of a cluster answer that at
+    `target`. A server that has failed to connect to another does not try again
+    for a while; after this it is connected."""
+    config = ConfigProto(device_filters=["/job:" + _TaskType.CHIEF,
+                                         "/job:" + _TaskType.WORKER])
+    with _session.Session(target, graph=Graph(), config=config) as session:
+        session.list_devices()
+
+
+class _CreatorOfWorkers(monitored_session.ChiefSessionCreator):
+    """Makes sessions when all workers serve: a worker that goes on after
+    another was lost must not begin, and fail, before the other is back."""
+
+    def create_session(self):
+        wait_until_all_serve(self._master)
+        return super().create_session()
 
 
 class _WorkerContext:
@@ -157,7 +177,11 @@ class _WorkerContext:
             config = self._session_config
         if not self._strategy or (
                 self._strategy.extended.experimental_should_init):
-            return monitored_session.ChiefSessionCreator(
+            reduces = self.distributed_mode and hasattr(
+                getattr(self._strategy, "extended", None), "_collective_keys")
+            kind = (_CreatorOfWorkers if reduces
+                    else monitored_session.ChiefSessionCreator)
+            return kind(
                 scaffold, master=self._master_target, config=config,
                 checkpoint_dir=checkpoint_dir,
                 checkpoint_filename_with_path=checkpoint_filename_with_path)

@@ -54,6 +54,8 @@ def start_session(strategy):
         state = backend.graph_state()
         if getattr(state.session, "sess_str", None) == context.master_target:
             return
+        _load("_src.distribute.coordinator").wait_until_all_serve(
+            context.master_target)
         backend.set_session(_load("_src.session.session").Session(
             context.master_target, config=context.session_config))
     in_task(strategy, make)
