@@ -326,6 +326,9 @@ NAMES = {
         "variables.tracking": "NoDependency",
     },
     "contrib.cluster_resolver": {
+        "training.cluster_managers": """
+            GCEClusterResolver KubernetesClusterResolver
+            SlurmClusterResolver""",
         "training.cluster_resolver": """
             ClusterResolver SimpleClusterResolver TFConfigClusterResolver
             UnionClusterResolver""",
@@ -342,13 +345,16 @@ NAMES = {
             crf_unary_score viterbi_decode""",
     },
     "contrib.distribute": {
+        "distribute.coordinator": """
+            DistributeConfig run_standard_tensorflow_server""",
         "distribute.contrib": """
-            CollectiveAllReduceStrategy MirroredStrategy
+            CollectiveAllReduceStrategy MirroredStrategy Monitor
             ParameterServerStrategy StandardInputStep Step""",
-        "distribute.cross_device_ops": "CrossDeviceOps",
+        "distribute.cross_device_ops":
+            "AllReduceCrossDeviceOps CrossDeviceOps",
         "distribute.one_device": "OneDeviceStrategy",
         "distribute.strategy": """
-            DistributionStrategy=Strategy ReplicaContext
+            DistributionStrategy=Strategy ReplicaContext UpdateContext
             get_cross_replica_context get_distribution_strategy=get_strategy
             get_loss_reduction get_replica_context get_strategy
             has_distribution_strategy=has_strategy has_strategy
@@ -1116,11 +1122,15 @@ NAMES = {
         "training.server_lib": "Server",
     },
     "distribute.experimental": {
+        "distribute.collective": """
+            CollectiveCommunication MultiWorkerMirroredStrategy""",
         "distribute.parameter_server": """
-            CentralStorageStrategy CollectiveCommunication
-            MultiWorkerMirroredStrategy ParameterServerStrategy""",
+            CentralStorageStrategy ParameterServerStrategy""",
     },
     "distribute.cluster_resolver": {
+        "training.cluster_managers": """
+            GCEClusterResolver KubernetesClusterResolver
+            SlurmClusterResolver""",
         "training.cluster_resolver": """
             ClusterResolver SimpleClusterResolver TFConfigClusterResolver
             UnionResolver""",

@@ -45,7 +45,7 @@ _NO_ITERATOR_STATE = ("Dataset.skip by a step that a variable counts: places of 
 NEAREST = {
     "tf.config.experimental_connect_to": "tf.Session(target), where tf.train.Server runs",
     "tf.config.experimental_run_functions_eagerly": "graphs are all that is run",
-    "tf.contrib.all_reduce": "tf.add_n of the towers' gradients, or tf.train.SyncReplicasOptimizer",
+    "tf.contrib.all_reduce": "import tensorflow.contrib.all_reduce, as in TensorFlow",
     "tf.contrib.boosted_trees": "boosted trees are left out; there is tf.losses and tf.train",
     "tf.contrib.cluster_resolver": "TFConfigClusterResolver reads TF_CONFIG, and tf.train.ClusterSpec "
                                    "takes the addresses",

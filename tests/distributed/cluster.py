@@ -133,14 +133,16 @@ class Cluster:
 
 class Program:
     """A Python program of a test, in a process of its own. `output` is the file
-    that it writes to. The block ends it."""
+    that it writes to, `environment` has variables beside this process's. The
+    block ends it."""
 
-    def __init__(self, path, *arguments, output):
+    def __init__(self, path, *arguments, output, environment=()):
         self._output = str(output)
         with open(self._output, "wb") as out:
             self._process = subprocess.Popen(
                 [sys.executable, str(path)] + [str(a) for a in arguments],
-                stdin=subprocess.DEVNULL, stdout=out, stderr=out)
+                stdin=subprocess.DEVNULL, stdout=out, stderr=out,
+                env=dict(os.environ, **dict(environment)))
 
     def text(self):
         with open(self._output, errors="replace") as f:

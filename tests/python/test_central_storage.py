@@ -1,6 +1,5 @@
 """The strategies of tf.distribute.experimental and tf.contrib.distribute, as
 TensorFlow 1.15.5 has them in one process."""
-import json
 
 import numpy as np
 import pytest
@@ -106,18 +105,6 @@ def test_one_device_is_the_default(make):
         with session() as s:
             s.run(v.initializer)
             assert s.run(added) == 3
-
-
-@pytest.mark.parametrize("make", [
-    experimental.ParameterServerStrategy, contrib.ParameterServerStrategy,
-    experimental.MultiWorkerMirroredStrategy,
-    contrib.CollectiveAllReduceStrategy])
-def test_clusters_are_refused(make, monkeypatch):
-    monkeypatch.setenv("TF_CONFIG", json.dumps({
-        "cluster": {"worker": ["localhost:1", "localhost:2"]},
-        "task": {"type": "worker", "index": 0}}))
-    with pytest.raises(NotImplementedError, match="over several tasks .*; use"):
-        make()
 
 
 def test_refusals():

@@ -36,7 +36,10 @@ INTERNAL_MODULES = """
     autograph.branches autograph.builtins autograph.conversion
     autograph.converter autograph.effects autograph.jumps autograph.loops
     autograph.names autograph.sources autograph.values
-    distribute.devices distribute.inputs distribute.replicas distribute.values
+    distribute.all_reduce distribute.devices distribute.inputs
+    distribute.multi_worker distribute.nccl distribute.replicas
+    distribute.shards distribute.values keras.multi_worker
+    training.worker_context
     variables.strategies
     contrib.fold_batch_norms contrib.graph_patterns contrib.linear
     contrib.quantize_layers control.contexts data.elements framework.constant_values
@@ -86,7 +89,7 @@ INTERNAL = {
     "control.control_flow": "case_by",
     "control.control_flow_ops": "with_dependencies",
     "control.script_ops": "call",
-    "data.datasets": "DatasetLeaf dataset_spec",
+    "data.datasets": "moved_options DatasetLeaf dataset_spec",
     "data.reading": "make_tf_record_dataset",
     "data.structures": "leaves_of specs_of",
     "feature_column.columns": """BucketizedColumn CategoricalColumn Column
@@ -179,10 +182,17 @@ INTERNAL = {
     "distribute.mirrored": """MirroredExtended ReplicasExtended
                               checked_devices local_devices mirrored_variable
                               without_partitions""",
-    "distribute.parameter_server": "CentralExtended require_no_cluster",
-    "distribute.strategy": """Between entered get_update_device update_on
+    "distribute.collective": """CollectiveAllReduce CollectiveAllReduceExtended
+                                CollectiveKeys build_collective_gather
+                                build_collective_reduce devices_of_worker""",
+    "distribute.coordinator": """CoordinatorMode run_distribute_coordinator
+                                 wait_until_all_serve""",
+    "distribute.parameter_server": """CentralExtended
+                                      ContribParameterServerExtended
+                                      ParameterServerExtended""",
+    "distribute.strategy": """Between entered get_default_strategy get_update_device update_on
                               wrong_strategy""",
-    "training.cluster_resolver": "tf_config",
+    "training.cluster_resolver": "target_of tf_config",
     "training.loss_scale": """applied_if_finite are_finite get_loss_scale
         unscaled unscaled_by""",
     "training.checkpoint_management": """existing_checkpoint
@@ -356,7 +366,7 @@ def test_what_is_not_supported_yet(name):
     ("contrib.learn.datasets.load_dataset", "numpy.loadtxt"),
     ("contrib.tpu.shard", "TPUs are left out"), 
     ("contrib.cudnn_rnn.CudnnLSTM", "tf.nn.dynamic_rnn"),
-    ("distribute.cluster_resolver.GCEClusterResolver",
+    ("distribute.cluster_resolver.TPUClusterResolver",
      "TFConfigClusterResolver reads"),
     ("contrib.training.FeedingQueueRunner", "tf.train and tf.data")])
 def test_what_is_left_out_and_what_to_use_instead(name, instead):

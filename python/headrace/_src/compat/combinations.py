@@ -7,6 +7,7 @@ import unittest
 from collections import OrderedDict
 
 from headrace._src.framework.graph import Graph
+from headrace._src.session.config import list_physical_devices
 
 
 class NamedObject:
@@ -27,6 +28,27 @@ class NamedObject:
 
     def __repr__(self):
         return self._name
+
+
+class NamedDistribution:
+    """A strategy for the arguments of a test, which gets what distribution_fn()
+    returns if the process has so many GPUs."""
+
+    def __init__(self, name, distribution_fn, required_gpus=None,
+                 required_tpu=False):
+        self._name = name
+        self._distribution_fn = distribution_fn
+        self.required_gpus = required_gpus
+        self.required_tpu = required_tpu
+
+    strategy = property(lambda self: self._distribution_fn())
+
+    def __repr__(self):
+        return self._name
+
+
+def _strategy(value):
+    return value.strategy if isinstance(value, NamedDistribution) else value
 
 
 def combine(**kwargs):
@@ -57,7 +79,17 @@ def times(*combined):
 
 
 def _is_here(combination):
-    """Whether it is of graphs and of TensorFlow 1."""
+    """Whether it is of graphs, of TensorFlow 1, and of devices that there
+    are."""
+    given = [v for v in combination.values()
+             if isinstance(v, NamedDistribution)]
+    gpus = max([combination.get("required_gpus") or 0]
+               + [d.required_gpus or 0 for d in given])
+    if gpus and len(list_physical_devices("GPU")) < gpus:
+        return False
+    if any(d.required_tpu for d in given) or combination.get(
+            "required_tpu") or combination.get("required_tpus"):
+        return False
     return (combination.get("mode", "graph") == "graph"
             and combination.get("tf_api_version", 1) == 1)
 
@@ -80,8 +112,10 @@ def generate(combinations, test_combinations=()):
         takes_all = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
 
         def arguments(combination):
-            return {k: v for k, v in combination.items() if k in parameters
-                    or takes_all or k not in ("mode", "tf_api_version")}
+            return {k: _strategy(v) for k, v in combination.items()
+                    if k in parameters or takes_all or k not in (
+                        "mode", "tf_api_version", "required_gpus",
+                        "required_tpu", "required_tpus")}
 
         # The parameters are the combinations', not pytest's.
         def run(self):

@@ -2,14 +2,12 @@
 interface."""
 import types
 
-from headrace._src.framework.errors import UnimplementedError
-from headrace._src.framework.graph import name_scope
+from headrace._src.framework.graph import get_default_graph, name_scope
 from headrace._src.framework.tensor import convert_to_tensor
 from headrace._src.keras.losses import reduced
 from headrace._src.ops.math_ops import cast
-from headrace._src.platform import tf_logging as logging
-from headrace._src.training.server_lib import ClusterSpec
 from headrace._src.variables.base import Variable
+from headrace._src.variables.strategies import loaded_strategies
 
 
 class TFModuleWrapper(types.ModuleType):
@@ -37,29 +35,6 @@ def hide_attribute_from_api(text):
     def refuse(self):
         raise AttributeError(text)
     return property(refuse)
-
-
-def init_run_config(config, tf_config):
-    """Reads the cluster of a RunConfig from `tf_config`, a dict as TF_CONFIG has
-    it. UnimplementedError if a strategy of tf.distribute is set."""
-    experimental = config._experimental_distribute
-    if config._train_distribute or config._eval_distribute or (
-            experimental and (experimental.train_distribute
-                              or experimental.eval_distribute)):
-        raise UnimplementedError(
-            None, None, "RunConfig: strategies of tf.distribute are not "
-            "supported; a cluster of TF_CONFIG with parameter servers is")
-    ClusterSpec(tf_config.get("cluster", {}))  # its errors first
-    config._distribute_coordinator_mode = None
-    config._init_distributed_setting_from_environment_var(tf_config)
-    config._maybe_overwrite_session_config_for_distributed_training()
-    logging.info("Not using Distribute Coordinator.")
-
-
-def should_run_distribute_coordinator(config):
-    """False: there is none."""
-    logging.info("Not using Distribute Coordinator.")
-    return False
 
 
 def variable_to_proto(v, export_scope=None):
@@ -95,11 +70,15 @@ def compute_weighted_loss(losses, sample_weight=None,
     """losses * sample_weight as `reduction` says. ValueError for another."""
     ReductionV2.validate(reduction)
     with name_scope(name, "weighted_loss"):
+        get_default_graph()._last_loss_reduction = reduction
         losses = convert_to_tensor(losses)
         return cast(reduced(losses, 1.0 if sample_weight is None
                             else sample_weight, reduction), losses.dtype)
 
 
 def scale_loss_for_distribution(loss_value):
-    """The loss itself: there is one replica."""
-    return loss_value
+    """The loss, divided by the number of replicas, which add it up."""
+    strategies = loaded_strategies()
+    replicas = 1 if strategies is None else (
+        strategies.get_strategy().num_replicas_in_sync)
+    return loss_value * (1. / replicas) if replicas > 1 else loss_value

@@ -404,6 +404,9 @@ NAMES = {
     "python.data.util.random_seed": {
         "compat.data_parts": "get_seed",
     },
+    "python.distribute.cluster_resolver.cluster_resolver": {
+        "training.cluster_resolver": "format_master_url=target_of",
+    },
     "python.distribute.cluster_resolver.tpu_cluster_resolver": {
         "compat.tpu": "TPUClusterResolver=NoTpu is_running_in_gce",
     },
@@ -412,7 +415,7 @@ NAMES = {
             InputContext InputReplicationMode ReplicaContext Strategy
             StrategyExtended StrategyExtendedV1=StrategyExtended
             StrategyExtendedV2=StrategyExtended StrategyV1=Strategy
-            get_loss_reduction require_replica_context""",
+            UpdateContext get_loss_reduction get_update_device require_replica_context""",
     },
     "python.distribute.distribution_strategy_context": {
         "distribute.strategy": """
@@ -420,8 +423,130 @@ NAMES = {
             has_strategy in_cross_replica_context""",
     },
     "python.distribute.estimator_training": {
-        "compat.estimator_parts": """
-            init_run_config should_run_distribute_coordinator""",
+        "compat.distributed_estimators": """
+            estimator_evaluate estimator_train init_run_config
+            should_run_distribute_coordinator train_and_evaluate""",
+    },
+    "python.distribute.all_reduce": {
+        "distribute.all_reduce": """
+            _flatten_tensors _padded_split _ragged_split _reshape_tensors
+            _ring_permutations _split_by_task _strip_padding
+            build_nccl_all_reduce build_nccl_then_recursive_hd
+            build_nccl_then_ring build_nccl_then_shuffle
+            build_recursive_hd_all_reduce build_ring_all_reduce
+            build_shuffle_all_reduce build_shuffle_then_ring
+            build_shuffle_then_shuffle""",
+    },
+    "python.ops.nccl_ops": {
+        "distribute.nccl": """
+            all_max all_min all_prod all_sum broadcast reduce_sum""",
+    },
+    "python.distribute.distribute_config": {
+        "distribute.coordinator": "DistributeConfig",
+    },
+    "python.distribute.distribute_coordinator": {
+        "distribute.coordinator": """
+            CoordinatorMode _Barrier _TaskType _WorkerContext _run_std_server
+            _run_single_worker run_distribute_coordinator
+            run_standard_tensorflow_server""",
+    },
+    "python.distribute.distribute_coordinator_context": {
+        "training.worker_context": "get_current_worker_context",
+    },
+    "python.distribute.combinations": {
+        "compat.combinations": """
+            NamedDistribution NamedObject combine generate times""",
+    },
+    "python.distribute.strategy_combinations": {
+        "compat.strategy_list": """
+            adagrad_optimizer_keras_v2_fn adagrad_optimizer_v1_fn
+            adam_optimizer_keras_v2_fn adam_optimizer_v1_fn
+            all_strategy_combinations all_strategy_combinations_minus_default
+            all_strategy_minus_default_and_tpu_combinations
+            central_storage_strategy_with_gpu_and_cpu
+            central_storage_strategy_with_two_gpus default_strategy
+            distributions_and_v1_and_v2_optimizers
+            distributions_and_v1_optimizers distributions_and_v2_optimizers
+            gradient_descent_optimizer_keras_v2_fn
+            gradient_descent_optimizer_v1_fn graph_and_eager_modes
+            mirrored_strategy_with_cpu_1_and_2
+            mirrored_strategy_with_gpu_and_cpu mirrored_strategy_with_one_cpu
+            mirrored_strategy_with_one_gpu mirrored_strategy_with_two_gpus
+            one_device_strategy one_device_strategy_gpu
+            one_device_strategy_gpu_on_worker_1
+            one_device_strategy_on_worker_1 optimizers_v1 optimizers_v1_and_v2
+            optimizers_v2 rmsprop_optimizer_keras_v2_fn
+            rmsprop_optimizer_v1_fn set_virtual_cpus_to_at_least
+            strategies_minus_tpu strategy_minus_tpu_combinations
+            tpu_strategies tpu_strategy tpu_strategy_combinations
+            tpu_strategy_one_core tpu_strategy_one_step
+            tpu_strategy_one_step_one_core""",
+    },
+    "python.distribute.multi_worker_test_base": {
+        "compat.worker_test_case": """
+            IndependentWorkerTestBase MockOsEnv MultiWorkerTestBase
+            create_cluster_spec create_in_process_cluster get_task_index
+            get_task_type get_tf_config_cluster_spec get_tf_config_task
+            is_chief pick_unused_port skip_if_grpc_server_cant_be_started""",
+    },
+    "python.distribute.cross_device_ops": {
+        "distribute.collective": "CollectiveAllReduce",
+        "distribute.cross_device_ops": """
+            AllReduceCrossDeviceOps get_devices_from=devices_of
+            simple_broadcast=broadcast""",
+    },
+    "python.distribute.cross_device_utils": {
+        "distribute.collective": """
+            CollectiveKeys build_collective_gather build_collective_reduce""",
+        "distribute.cross_device_ops": """
+            aggregate_tensors_or_indexed_slices=add_up
+            copy_tensor_or_indexed_slices_to_device=copied
+            divide_by_n_tensors_or_indexed_slices=divide
+            is_indexed_slices=is_sparse""",
+    },
+    "python.distribute.collective_all_reduce_strategy": {
+        "distribute.collective": """
+            CollectiveAllReduceExtended
+            CollectiveAllReduceStrategyV1=MultiWorkerMirroredStrategy
+            CollectiveAllReduceStrategy=MultiWorkerMirroredStrategy""",
+    },
+    "python.distribute.parameter_server_strategy": {
+        "distribute.parameter_server": """
+            ParameterServerStrategy
+            ParameterServerStrategyExtended=ParameterServerExtended
+            ParameterServerStrategyV1=ParameterServerStrategy""",
+    },
+    "python.distribute.device_util": {
+        "distribute.devices": "canonicalize=canonical current=current_device",
+    },
+    "python.distribute.mirrored_strategy": {
+        "distribute.mirrored": """
+            MirroredExtended MirroredStrategy
+            all_local_devices=local_devices""",
+    },
+    "python.distribute.values": {
+        "distribute.values": """
+            AggregatingVariable DistributedValues DistributedVariable Mirrored
+            MirroredVariable PerReplica ReplicaDeviceMap SyncOnReadVariable
+            regroup select_replica value_container""",
+    },
+    "python.distribute.central_storage_strategy": {
+        "distribute.parameter_server": "CentralStorageStrategy",
+    },
+    "python.distribute.one_device_strategy": {
+        "distribute.one_device": "OneDeviceStrategy",
+    },
+    "python.distribute.step_fn": {
+        "distribute.contrib": "StandardInputStep Step",
+    },
+    "contrib.distribute.python.monitor": {
+        "distribute.contrib": "Monitor",
+    },
+    "python.distribute.multi_worker_util": {
+        "distribute.multi_worker": """
+            collective_leader has_worker_context id_in_cluster is_chief
+            normalize_cluster_spec should_load_checkpoint
+            should_save_checkpoint wait_for_other_workers worker_count""",
     },
     "python.distribute.reduce_util": {
         "distribute.strategy": "ReduceOp",
@@ -1683,6 +1808,10 @@ SAME = {
     "contrib.slim.nets.resnet_v1": "contrib.slim.python.slim.nets.resnet_v1",
     "contrib.slim.nets.resnet_v2": "contrib.slim.python.slim.nets.resnet_v2",
     "contrib.slim.nets.vgg": "contrib.slim.python.slim.nets.vgg",
+    "contrib.all_reduce": "python.distribute.all_reduce",
+    "contrib.all_reduce.python.all_reduce": "python.distribute.all_reduce",
+    "contrib.nccl": "python.ops.nccl_ops",
+    "contrib.nccl.python.ops.nccl_ops": "python.ops.nccl_ops",
     "contrib.distribute.python.collective_all_reduce_strategy":
         "contrib.distribute",
     "contrib.distribute.python.mirrored_strategy": "contrib.distribute",

@@ -681,6 +681,15 @@ class Options:
 
 # Of each graph: {id of a node: its Options}.
 _options: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
+
+
+def moved_options(op, made):
+    """Gives a copy of a data set's node the options of the node."""
+    of_graph = _options.get(op.graph, {})
+    if op._id in of_graph:
+        of_graph[made._id] = of_graph[op._id]
+
+
 _DEFAULT_OPTIMIZATIONS = ("map_and_batch_fusion", "noop_elimination",
                           "shuffle_and_repeat_fusion")
 _MORE_OPTIMIZATIONS = ("filter_fusion", "filter_with_random_uniform_fusion",

@@ -1,10 +1,16 @@
 """tf.contrib.distribute: strategies with the arguments that they had there."""
 from headrace._src.distribute import inputs as _inputs
+from headrace._src.distribute.collective import (
+    CollectiveAllReduceExtended, CollectiveCommunication)
 from headrace._src.distribute.mirrored import (
     MirroredExtended, checked_devices, local_devices)
 from headrace._src.distribute.parameter_server import (
-    CentralExtended, CollectiveCommunication, require_no_cluster)
+    ContribParameterServerExtended)
 from headrace._src.distribute.strategy import Strategy
+from headrace._src.framework.errors import OutOfRangeError
+from headrace._src.training.cluster_resolver import (
+    SimpleClusterResolver, TFConfigClusterResolver)
+from headrace._src.variables.variables import global_variables_initializer
 
 
 def _devices(gpus):
@@ -51,42 +57,64 @@ class MirroredStrategy(Strategy):
             cross_device_ops or cross_tower_ops))
 
 
-class _Central(CentralExtended):
-    """Batches of data sets are of one replica each."""
-    _global_batch_size = False
-
-    def _make_dataset_iterator(self, dataset):
-        return _inputs.DistributedIterator(dataset, self._devices, self._host)
+def _cluster(gpus):
+    """The cluster of TF_CONFIG, whose workers have so many GPUs each."""
+    found = TFConfigClusterResolver()
+    return SimpleClusterResolver(
+        found.cluster_spec(), task_type=found.task_type,
+        task_id=found.task_id, num_accelerators={"GPU": gpus},
+        rpc_layer=found.rpc_layer)
 
 
 class ParameterServerStrategy(Strategy):
-    """In a process without a cluster: variables, of any shape and dtype, on the
-    processor, or the only GPU of `num_gpus_per_worker`, which have a replica
-    each. NotImplementedError for a cluster of several tasks, which TF_CONFIG
-    has; ValueError for more GPUs than there are."""
+    """As tf.distribute.experimental.ParameterServerStrategy, on
+    `num_gpus_per_worker` GPUs, or the processor if it is 0; each replica gets
+    whole batches of make_dataset_iterator(). Variables are of any shape and
+    dtype. ValueError for a cluster of TF_CONFIG without "ps" or without this
+    task, and for more GPUs than there are."""
 
     def __init__(self, num_gpus_per_worker=0):
-        require_no_cluster("ParameterServerStrategy", None,
-                           "tf.train.replica_device_setter")
-        devices = _devices(num_gpus_per_worker)
-        super().__init__(_Central(
-            self, devices, devices[0] if num_gpus_per_worker == 1
-            else "/device:CPU:0"))
+        _devices(num_gpus_per_worker)
+        super().__init__(ContribParameterServerExtended(
+            self, _cluster(num_gpus_per_worker)))
 
 
 class CollectiveAllReduceStrategy(Strategy):
-    """On one worker: a replica on each of `num_gpus_per_worker` GPUs, or on the
-    processor if it is 0, which have copies of the variables, of any shape and
-    dtype. NotImplementedError for a cluster of several workers, which
-    TF_CONFIG has; ValueError for more GPUs than there are, and for no
+    """As tf.distribute.experimental.MultiWorkerMirroredStrategy, on
+    `num_gpus_per_worker` GPUs of each worker, or its processor if it is 0.
+    Variables are of any shape and dtype. ValueError for a cluster of TF_CONFIG
+    without this task, for more GPUs than there are, and for no
     CollectiveCommunication."""
 
     def __init__(self, num_gpus_per_worker=0,
                  communication=CollectiveCommunication.AUTO):
-        CollectiveCommunication(communication)
-        require_no_cluster("CollectiveAllReduceStrategy", None,
-                           "tf.train.SyncReplicasOptimizer")
-        super().__init__(MirroredExtended(self, _devices(num_gpus_per_worker)))
+        _devices(num_gpus_per_worker)
+        super().__init__(CollectiveAllReduceExtended(
+            self, communication, _cluster(num_gpus_per_worker)))
+
+
+class Monitor:
+    """Runs a Step in a session, after its initialize() and all variables'
+    initializers. It may be of any shape and dtype. ValueError without a
+    session."""
+
+    def __init__(self, step_callable, session=None):
+        if session is None:
+            raise ValueError("Should provide a `session` in Graph mode.")
+        session.run(step_callable.initialize())
+        step = step_callable()
+        session.run(global_variables_initializer())
+        self._run_step = lambda: session.run(step)
+
+    def run_steps(self, num_steps=None):
+        """Runs so many steps, or all until the data ends."""
+        step = 0
+        while num_steps is None or step < num_steps:
+            try:
+                self._run_step()
+            except OutOfRangeError:
+                break
+            step += 1
 
 
 class Step:

@@ -311,6 +311,26 @@ class _AllReduce(CrossDeviceOps):
         raise NotImplementedError
 
 
+class AllReduceCrossDeviceOps(CrossDeviceOps):
+    """HierarchicalCopyAllReduce or NcclAllReduce, as `all_reduce_alg` says:
+    "hierarchical_copy" or "nccl", which raises UnimplementedError where dense
+    values are reduced. Tensors are of any shape and numeric dtype.
+    `agg_small_grads_max_bytes` and `agg_small_grads_max_group` change no value
+    and are not used. ValueError for another algorithm."""
+
+    def __init__(self, all_reduce_alg="nccl", num_packs=1,
+                 agg_small_grads_max_bytes=0, agg_small_grads_max_group=10):
+        kinds = {"hierarchical_copy": HierarchicalCopyAllReduce,
+                 "nccl": NcclAllReduce}
+        if all_reduce_alg not in kinds:
+            raise ValueError("AllReduceCrossDeviceOps: all_reduce_alg must be "
+                             "one of %s, got %r" % (sorted(kinds),
+                                                    all_reduce_alg))
+        made = kinds[all_reduce_alg](num_packs)
+        self.reduce_implementation = made.reduce_implementation
+        self.batch_reduce_implementation = made.batch_reduce_implementation
+
+
 class NcclAllReduce(_AllReduce):
     """All-reduce by NCCL, in `num_packs` parts. Tensors may be of any shape.
     It needs the op NcclAllReduce and several GPUs, which Headrace has not:

@@ -12,10 +12,12 @@ import threading
 from headrace._src.control.control_flow_ops import group
 from headrace._src.data.datasets import Dataset
 from headrace._src.framework import dtypes, nest
-from headrace._src.framework.graph import colocate_with, get_default_graph
+from headrace._src.framework.graph import (
+    colocate_with, device, get_default_graph)
 from headrace._src.framework.tensor import convert_to_tensor
 from headrace._src.ops import array_ops as _array
 from headrace._src.ops import math_ops as _math
+from headrace._src.training.cluster_resolver import tf_config
 from headrace._src.variables.records import VariableAggregation
 from headrace._src.variables.strategies import set_loaded
 
@@ -111,6 +113,26 @@ def update_on(device):
         _state.update_device = outer
 
 
+class UpdateContext:
+    """A block in which a variable on `device` is updated: the context of
+    tf.distribute.StrategyExtended.update(). It holds for any shape and dtype.
+    RuntimeError in the block of another."""
+
+    def __init__(self, device):
+        self._device = device
+        self._outer = None
+
+    def __enter__(self):
+        if get_update_device() is not None:
+            raise RuntimeError("UpdateContext: an update of %s is in progress"
+                               % (get_update_device(),))
+        self._outer = update_on(self._device)
+        self._outer.__enter__()
+
+    def __exit__(self, *error):
+        self._outer.__exit__(*error)
+
+
 class ReplicaContext:
     """The replica whose function runs, and what it does with the others."""
 
@@ -158,10 +180,13 @@ class StrategyExtended:
 
     experimental_require_static_shapes = False
     experimental_between_graph = False
-    experimental_should_init = True
-    should_checkpoint = True
-    should_save_summary = True
+    experimental_should_init: bool = True
+    should_checkpoint: bool = True
+    should_save_summary: bool = True
     _default_device = None
+    _cluster_spec = None
+    _task_type = None
+    _task_id = None
     _global_batch_size = True
 
     def _of_devices(self, what):
@@ -359,8 +384,25 @@ class Strategy:
             self._extended._require_between()
             yield self
             return
-        with entered(Between(self)), self._extended._scope():
+        where = self._extended._default_device
+        with entered(Between(self)), self._extended._scope(), (
+                device(where) if where else contextlib.nullcontext()):
             yield self
+
+    @contextlib.contextmanager
+    def _scale_loss_for_estimator_enabled(self):
+        """In it, optimizers of tf.train divide losses by the number of
+        replicas, as Estimators want it."""
+        self._scale_loss_for_estimator = True
+        try:
+            yield
+        finally:
+            self._scale_loss_for_estimator = False
+
+    def _in_multi_worker_mode(self):
+        """Whether TF_CONFIG has a cluster of workers."""
+        config = tf_config()
+        return bool(config) and "master" not in config.get("cluster", {})
 
     def experimental_run(self, fn, input_iterator=None):
         """What fn returns in each replica for the next element of an iterator
@@ -467,6 +509,11 @@ class _DefaultStrategy(Strategy):
 
 _strategy = _DefaultStrategy()
 _replica = ReplicaContext(_strategy, 0)
+
+
+def get_default_strategy():
+    """The strategy of programs that set none."""
+    return _strategy
 
 
 def _context():

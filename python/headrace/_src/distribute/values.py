@@ -85,6 +85,27 @@ class DistributedValues:
                 zip(self._devices, self._values))))
 
 
+class ReplicaDeviceMap(tuple):
+    """The devices of replicas, one each, as TensorFlow's classes of values are
+    made with."""
+
+    all_devices = property(tuple)
+    num_logical_devices = 1
+    num_replicas_in_graph = property(len)
+    devices_by_replica = property(lambda self: [(d,) for d in self])
+
+    def logical_device_from_values(self, values):
+        return 0
+
+    def logical_to_actual_devices(self, logical_device):
+        return tuple(self)
+
+    def replica_for_device(self, device):
+        """The number of the replica on a device. ValueError for another
+        device."""
+        return self.index(device)
+
+
 class PerReplica(DistributedValues):
     """Values that differ."""
 
@@ -409,7 +430,7 @@ class SyncOnReadVariable(DistributedVariable):
                         "cross-replica context when aggregation is set to "
                         "`tf.VariableAggregation.SUM`." % method)
                 # So that the sum is what was assigned.
-                value *= 1. / len(self._devices)
+                value *= 1. / self._strategy.num_replicas_in_sync
             done = []
             for v in self._values:
                 with device(v.device):
@@ -482,12 +503,12 @@ def value_container(value):
     return value if found is None else found
 
 
-def regroup(devices, values, wrap=PerReplica):
+def regroup(devices, values, wrap_class=PerReplica):
     """From a structure in each replica to one structure, whose leaves have the
     values of all."""
     first = values[0]
     if isinstance(first, (list, tuple)):
-        parts = [regroup(devices, [v[i] for v in values], wrap)
+        parts = [regroup(devices, [v[i] for v in values], wrap_class)
                  for i in range(len(first))]
         if any(len(v) != len(first) for v in values):
             raise AssertionError(
@@ -501,7 +522,7 @@ def regroup(devices, values, wrap=PerReplica):
         if any(set(v) != set(first) for v in values):
             raise AssertionError("replicas have dicts of different keys: %s"
                                  % [sorted(v) for v in values])
-        return {key: regroup(devices, [v[key] for v in values], wrap)
+        return {key: regroup(devices, [v[key] for v in values], wrap_class)
                 for key in first}
     container = container_of(first)
     if container is None and all(v is first for v in values):
@@ -511,7 +532,7 @@ def regroup(devices, values, wrap=PerReplica):
             raise AssertionError("replicas have parts of different variables: "
                                  "%s" % (values,))
         return container
-    return wrap(devices, values)
+    return wrap_class(devices, values)
 
 
 def select_replica(number, structure):

@@ -8,12 +8,15 @@ import numpy as np
 
 from headrace._src.layers import backend
 from headrace._src.platform import tf_logging as _logging
+from headrace._src.keras import multi_worker as _multi_worker
 from headrace._src.keras.progress import Progbar
 
 
 class Callback:
     """Its methods are called at the begin and end of the training, of each
     epoch and of each batch. `model` and `params` are set before."""
+
+    _chief_worker_only: object = None
 
     def __init__(self):
         self.validation_data = None
@@ -235,7 +238,12 @@ class EarlyStopping(_Monitor):
 
 class ModelCheckpoint(_Monitor):
     """Saves the model after each epoch to `filepath`, which may contain {epoch}
-    and metrics: whole, in an HDF5 file, or its weights alone."""
+    and metrics: whole, in an HDF5 file, or its weights alone. With
+    `load_weights_on_restart`, training begins with the weights of the file
+    written last. Of several workers the chief saves, and keeps a backup from
+    which training goes on after a worker was lost."""
+
+    _chief_worker_only = False
 
     def __init__(self, filepath, monitor="val_loss", verbose=0,
                  save_best_only=False, save_weights_only=False, mode="auto",
@@ -247,8 +255,33 @@ class ModelCheckpoint(_Monitor):
         self.save_best_only = save_best_only
         self.save_weights_only = save_weights_only
         self.save_freq = save_freq
+        self.load_weights_on_restart = kwargs.get("load_weights_on_restart",
+                                                  False)
         self.period = kwargs.get("period", 1)
         self._seen = self._epochs = 0
+
+    def on_train_begin(self, logs=None):
+        model = self.model
+        if model._in_multi_worker_mode():
+            model._training_state = _multi_worker.TrainingState(model,
+                                                                self.filepath)
+            if model._training_state.restore():
+                return
+        if self.load_weights_on_restart:
+            path = _multi_worker.latest_file(self.filepath)
+            if path is None:
+                return
+            path = path[:-len(".index")] if path.endswith(".index") else path
+            try:
+                model.load_weights(path)
+            except (OSError, ValueError) as e:
+                raise ValueError("Error loading file from %s. Reason: %s"
+                                 % (path, e)) from e
+
+    def on_train_end(self, logs=None):
+        if self.model._training_state is not None:
+            self.model._training_state.delete()
+            self.model._training_state = None
 
     def on_batch_end(self, batch, logs=None):
         if isinstance(self.save_freq, int):
@@ -265,6 +298,8 @@ class ModelCheckpoint(_Monitor):
         if self.save_freq == "epoch" and self._epochs >= self.period:
             self._epochs = 0
             self._save(epoch, logs)
+        if self.model._training_state is not None:
+            self.model._training_state.back_up(epoch)
 
     def _save(self, epoch, logs):
         path = self.filepath.format(epoch=epoch + 1, **(logs or {}))
@@ -281,7 +316,8 @@ class ModelCheckpoint(_Monitor):
             print("\nEpoch %05d: saving model to %s" % (epoch + 1, path))
         save = (self.model.save_weights if self.save_weights_only
                 else self.model.save)
-        save(path, overwrite=True)
+        with _multi_worker.path_to_save(path) as path:
+            save(path, overwrite=True)
 
 
 class LearningRateScheduler(Callback):

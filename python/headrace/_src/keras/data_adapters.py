@@ -172,7 +172,9 @@ def check_lengths(x, y, weights):
 
 
 class Slices:
-    """Arrays, in batches."""
+    """Arrays, in batches; of several workers, this one's rows of them."""
+
+    share = _random = None
 
     def __init__(self, model, x, y, weights, batch_size, shuffle, steps):
         self._x, self._y, self._weights = x, y, weights
@@ -188,11 +190,22 @@ class Slices:
     def epoch(self, model, class_weight):
         order = np.arange(self.samples)
         if self._shuffle:
-            np.random.shuffle(order)
+            if self._random is None:
+                # All workers have one order.
+                self._random = np.random if model._share is None else (
+                    np.random.RandomState(model._share.seed()))
+            self._random.shuffle(order)
         for i in range(0, self.samples, self._size):
             at = order[i:i + self._size]
+            self._rows = len(at)
+            if model._share is not None:
+                (at,), self.share = model._share.rows([at])
             yield tuple([None if a is None else a[at] for a in part]
                         for part in (self._x, self._y, self._weights))
+
+    def size_of(self, x):
+        """How many examples the batch has, of all workers."""
+        return self._rows
 
     def close(self):
         """Nothing runs."""
@@ -235,7 +248,11 @@ class Batches:
     """What gives batches: a dataset, an iterator, a generator, a Sequence.
     Several workers, or processes, make those of the last two."""
 
-    samples = None
+    samples = share = None
+
+    def size_of(self, x):
+        """How many examples the batch has."""
+        return len(x[0])
 
     def __init__(self, source, steps, workers=1, use_multiprocessing=False,
                  max_queue_size=10, shuffle=False):

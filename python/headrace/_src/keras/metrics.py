@@ -16,6 +16,10 @@ from headrace._src.layers.engine import Layer
 from headrace._src.layers.named import get_custom_objects
 from headrace._src.ops import array_ops as _array
 from headrace._src.ops import math_ops as _math
+from headrace._src.variables.records import (
+    VariableAggregation, VariableSynchronization)
+from headrace._src.variables.strategies import (
+    in_first_replica, loaded_strategies)
 from headrace._src.variables.variables import Variable
 
 KLD, MAE, MAPE, MSE, MSLE = (losses.KLD, losses.MAE, losses.MAPE, losses.MSE,
@@ -106,7 +110,8 @@ class Metric(Layer):
                                  "a number, got %s" % (self.name, initializer))
             value += initializer
         start = value if np.any(value) else lambda: _zeros(value.shape, kind)
-        made = Variable(start, trainable=False, name=name, use_resource=True)
+        made = Variable(start, trainable=False, name=name, use_resource=True,
+                        **_modes(synchronization, aggregation))
         self._non_trainable_weights.append(made)
         self.__dict__.setdefault("_starts", []).append((made, value))
         return made
@@ -121,13 +126,26 @@ class Metric(Layer):
         backend.batch_set_value(self.__dict__.get("_starts", []))
 
     def __call__(self, *args, **kwargs):
-        with control_dependencies([self.update_state(*args, **kwargs)]):
+        with in_first_replica():
+            update = self.update_state(*args, **kwargs)
+        with control_dependencies([update]):
             result = _array.identity(self.result())
         result._metric_obj = self
         return result
 
     def get_config(self):
         return {"name": self.name, "dtype": self.dtype}
+
+
+def _modes(synchronization, aggregation):
+    """With a strategy, each replica adds to its own variable, and their sum is
+    read."""
+    strategies = loaded_strategies()
+    if strategies is None or not strategies.has_strategy():
+        return {}
+    return {
+        "synchronization": synchronization or VariableSynchronization.ON_READ,
+        "aggregation": aggregation or VariableAggregation.SUM}
 
 
 def _zeros(shape, dtype):

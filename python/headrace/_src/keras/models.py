@@ -8,6 +8,7 @@ from headrace._src.framework import dtypes, nest
 from headrace._src.framework.tensor_shape import TensorShape
 from headrace._src.keras import configs, summaries
 from headrace._src.keras import weights_files as _files
+from headrace._src.keras.multi_worker import values_of
 from headrace._src.keras.row_values import is_rows
 from headrace._src.keras.training import Training
 from headrace._src.layers import backend, named
@@ -326,7 +327,10 @@ class Network(Layer):
         self.built = True
 
     def get_weights(self):
-        """The values of the weights, one layer after the other."""
+        """The values of the weights, one layer after the other; with a strategy,
+        of all replicas together."""
+        if self._strategy is not None:
+            return values_of(self.weights)
         return backend.batch_get_value(self.weights)
 
     def save_weights(self, filepath, overwrite=True, save_format=None):
@@ -363,6 +367,8 @@ class Network(Layer):
                      if name not in ("history", "optimizer")]
         if hasattr(getattr(self, "optimizer", None), "_checkpoint_slots"):
             found.append(("optimizer", self.optimizer))
+        if "_ckpt_saved_epoch" in self.__dict__:
+            found.append(("_ckpt_saved_epoch", self._ckpt_saved_epoch))
         return found
 
     def compute_output_shape(self, input_shape):

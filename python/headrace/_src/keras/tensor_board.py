@@ -60,6 +60,8 @@ class TensorBoard(Callback):
       ValueError: embeddings_freq without embeddings_data.
     """
 
+    _chief_worker_only = True
+
     def __init__(self, log_dir="./logs", histogram_freq=0, batch_size=32,
                  write_graph=True, write_grads=False, write_images=False,
                  embeddings_freq=0, embeddings_layer_names=None,

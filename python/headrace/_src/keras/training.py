@@ -5,12 +5,14 @@ import numpy as np
 
 from headrace._headrace import Tensor
 from headrace._src.control import control_flow_ops as _flow
+from headrace._src.data.datasets import Dataset
 from headrace._src.framework import dtypes, nest
 from headrace._src.framework.graph import name_scope
 from headrace._src.framework.tensor import convert_to_tensor
 from headrace._src.keras import callbacks as _callbacks
 from headrace._src.keras import losses as _losses
 from headrace._src.keras import metrics as _metrics
+from headrace._src.keras import multi_worker as _workers
 from headrace._src.keras import optimizers as _optimizers
 from headrace._src.keras.data_adapters import (
     Batches, Slices, arrays_of, check_lengths, check_source, check_weights,
@@ -23,7 +25,8 @@ from headrace._src.ops import array_ops as _array
 from headrace._src.ops import math_ops as _math
 from headrace._src.platform import tf_logging as _logging
 from headrace._src.training.gradients import gradients
-from headrace._src.variables.strategies import loaded_strategies
+from headrace._src.variables.strategies import (
+    in_first_replica, loaded_strategies)
 
 
 def _is_sparse(loss):
@@ -190,6 +193,9 @@ class Training:
     run_eagerly = False
     _compiled = None
     _strategy = None  # of several replicas
+    _made_for = None  # the strategy in whose scope compile was called
+    _share = None  # of several workers
+    _training_state = None  # of a training of several workers
 
     def compile(self, optimizer="rmsprop", loss=None, metrics=None,
                 loss_weights=None, sample_weight_mode=None,
@@ -223,16 +229,34 @@ class Training:
         self.loss_weights = loss_weights
         self._arguments = (loss, metrics, loss_weights, weighted_metrics)
         self._target_tensors = target_tensors
-        self._compiled = self._strategy = None
+        self._compiled = self._strategy = self._share = self._made_for = None
         strategies = loaded_strategies()
-        if strategies is not None and (
-                strategies.get_strategy().num_replicas_in_sync > 1):
-            self._strategy = strategies.get_strategy()
+        if strategies is not None and strategies.has_strategy():
+            self._made_for = strategy = strategies.get_strategy()
+            if _workers.is_multi_worker(strategy):
+                _workers.start_session(strategy)
+                self._strategy = strategy
+            elif strategy.num_replicas_in_sync > 1:
+                self._strategy = strategy
         if self._given is not None:
             self._finish_compile()
 
+    def _in_multi_worker_mode(self):
+        """Whether the model is compiled in the scope of a strategy of several
+        workers."""
+        return _workers.is_multi_worker(self._strategy)
+
     def _finish_compile(self):
         """Makes the tensors of the losses and metrics."""
+        with self._in_scope():
+            self._make_losses()
+
+    def _in_scope(self):
+        """The scope of the strategy in which compile was called, if any."""
+        return self._made_for.scope() if self._made_for else (
+            contextlib.nullcontext())
+
+    def _make_losses(self):
         loss, metrics, loss_weights, weighted_metrics = self._arguments
         names = self.output_names
         modes = _by_name(self.sample_weight_mode, names, "sample_weight_mode")
@@ -269,7 +293,16 @@ class Training:
         if total is None:
             raise ValueError("The model cannot be compiled because it has no "
                              "loss to optimize.")
+        if self._in_multi_worker_mode():
+            workers = self._strategy.extended._num_workers
+            self._share = _workers.Share(
+                self._strategy, _array.placeholder_with_default(
+                    np.float32(1. / workers), [], name="share_of_worker"))
+            total = self._of_workers(total)
+            self._values = {name: self._share.sum(self._of_workers(value))
+                            for name, value in self._values.items()}
         self.total_loss = total
+        self._shown_loss = self._share.sum(total) if self._share else total
         self._metrics, self._compiled_updates = {}, []
         for given, weights_too in ((metrics, False), (weighted_metrics, True)):
             made = []  # their variables are outside of the operations' scope
@@ -314,13 +347,17 @@ class Training:
                 '%s. Using policy: %s' % (optimizer, policy))
         return LossScaleOptimizer(optimizer, policy.loss_scale)
 
+    def _of_workers(self, loss):
+        """This worker's part of the loss of all."""
+        return loss * _math.cast(self._share.tensor, loss.dtype)
+
     def _outputs_to_train(self):
         """The outputs; with a strategy of several replicas, each replica's of
         its share of the batch, joined."""
         strategy = self._strategy
         if strategy is None:
             return self.outputs
-        replicas = strategy.num_replicas_in_sync
+        replicas = len(strategy.extended.worker_devices)
         before = list(self.updates)
 
         def share(*inputs):
@@ -373,8 +410,10 @@ class Training:
         with name_scope(name):
             weights = out._masked(out.weights if weights_too else None)
             more = {} if weights is None else {"sample_weight": weights}
-            self._compiled_updates.append(metric.update_state(
-                out.target, out.tensor, **more))
+            # The first replica adds what all of this process have.
+            with in_first_replica():
+                update = metric.update_state(out.target, out.tensor, **more)
+            self._compiled_updates.append(update)
             self._metrics[name] = metric, metric.result()
 
     @staticmethod
@@ -465,9 +504,11 @@ class Training:
                                "its first layer an input_shape")
 
     def _prepare(self, x):
-        """Connects a model whose inputs were not known before."""
+        """Connects a model whose inputs were not known before; its variables are
+        of the strategy in whose scope it was compiled."""
         if self._given is None:
-            self._connect_to(x)
+            with self._in_scope():
+                self._connect_to(x)
         if self.optimizer is not None and self._compiled is None:
             self._finish_compile()
 
@@ -517,9 +558,9 @@ class Training:
             feed[phase] = training
         return feed
 
-    def _step(self, x, y, weights, train):
+    def _step(self, x, y, weights, train, share=None):
         """{name: value} of a batch: the loss of this batch, and the metrics
-        since they were reset."""
+        since they were reset. `share`: of the loss of all workers."""
         if train:
             self._make_train_op()
             op = self._train_op
@@ -530,8 +571,10 @@ class Training:
             op = self._test_op
         session = backend.get_session()
         feed = self._feed(x, y, weights, train)
+        if share is not None:
+            feed[self._share.tensor] = share
         others = [] if train else list(self._test_fetches)
-        values = session.run([self.total_loss, *self._values.values(), others,
+        values = session.run([self._shown_loss, *self._values.values(), others,
                               op], feed)[:-1]
         for tensor, value in zip(others, values.pop()):
             self._test_fetches[tensor](value)
@@ -623,6 +666,7 @@ class Training:
 
     # Many steps.
 
+    @_workers.in_each_worker
     def fit(self, x=None, y=None, batch_size=None, epochs=1, verbose=1,
             callbacks=None, validation_split=0.0, validation_data=None,
             shuffle=True, class_weight=None, sample_weight=None,
@@ -646,7 +690,8 @@ class Training:
         batch_size = self._batch_size(batch_size, steps_per_epoch)
         x = evaluated(x, y, sample_weight, steps_per_epoch, "steps_per_epoch")
         if is_source(x):
-            source = Batches(x, steps_per_epoch, shuffle=shuffle, **how)
+            source = Batches(self._own_part(x), steps_per_epoch, shuffle=shuffle,
+                             **how)
             validate = validation_data
         else:
             self._prepare(x)
@@ -695,6 +740,8 @@ class Training:
         self.stop_training = False
         call("train_begin", {})
         logs = {}
+        if self._training_state is not None:
+            initial_epoch = self._training_state.first_epoch(initial_epoch)
         for epoch in range(initial_epoch, epochs):
             self.reset_metrics()
             call("epoch_begin", epoch, {})
@@ -702,9 +749,9 @@ class Training:
             logs = {}
             for batch, (x, y, weights) in enumerate(source.epoch(
                     self, class_weight)):
-                size = len(x[0])
+                size = source.size_of(x)
                 call("train_batch_begin", batch, {"batch": batch, "size": size})
-                values = self._step(x, y, weights, True)
+                values = self._step(x, y, weights, True, source.share)
                 logs = dict(zip(values, averages.add(list(values.values()),
                                                      size)))
                 step_logs = {"batch": batch, "size": size, **values}
@@ -744,7 +791,8 @@ class Training:
             data = evaluated(data[0], data[1], data[2] if len(data) == 3
                               else None, steps, "validation_steps", data)
         if is_source(data):
-            with contextlib.closing(Batches(data, steps, **how)) as source:
+            with contextlib.closing(Batches(self._own_part(data), steps,
+                                            **how)) as source:
                 return self._evaluate(source, hook)
         if not isinstance(data, (tuple, list)) or len(data) not in (2, 3):
             raise ValueError(
@@ -753,7 +801,8 @@ class Training:
                 "val_sample_weights), or alternatively it could be a dataset. "
                 "However we received `validation_data=%s`" % (data,))
         return self._evaluate(self._slices(data[0], data[1], data[2] if len(
-            data) == 3 else None, batch_size, steps, shuffle=True), hook)
+            data) == 3 else None, batch_size, steps,
+            shuffle=self._share is None), hook)
 
     def _slices(self, x, y, weights, batch_size, steps, shuffle=False):
         x, y = self._inputs_of(x), self._targets_of(y)
@@ -768,13 +817,21 @@ class Training:
         for i, (x, y, weights) in enumerate(source.epoch(self, None)):
             if hook:
                 hook("test_batch_begin", i, {})
-            values = self._step(x, y, weights, False)
+            values = self._step(x, y, weights, False, source.share)
             result = dict(zip(values, averages.add(list(values.values()),
-                                                   len(x[0]))))
+                                                   source.size_of(x))))
             if hook:
                 hook("test_batch_end", i, dict(values))
         return result
 
+    def _own_part(self, source):
+        """This worker's part of a data set of batches; other sources give each
+        worker its own."""
+        if self._share is None or not isinstance(source, Dataset):
+            return source
+        return self._share.of_dataset(source)
+
+    @_workers.in_each_worker
     def evaluate(self, x=None, y=None, batch_size=None, verbose=1,
                  sample_weight=None, steps=None, callbacks=None,
                  max_queue_size=10, workers=1, use_multiprocessing=False):
@@ -783,7 +840,7 @@ class Training:
         batch_size = self._batch_size(batch_size, steps)
         x = evaluated(x, y, sample_weight, steps, "steps")
         if is_source(x):
-            source = Batches(x, steps, workers, use_multiprocessing,
+            source = Batches(self._own_part(x), steps, workers, use_multiprocessing,
                               max_queue_size)
         else:
             self._prepare(x)

@@ -8,6 +8,7 @@ from headrace import raw_ops as _raw
 from headrace._src.framework.graph import Graph
 from headrace._src.framework.tensor import constant
 from headrace._src.keras import hdf5_files as _hdf5
+from headrace._src.keras import multi_worker as _multi_worker
 from headrace._src.layers import backend
 from headrace._src.session.session import Session
 from headrace._src.training import checkpoint_management as _management
@@ -50,7 +51,7 @@ def save(model, path, overwrite=True, save_format=None):
         _hdf5.save(model, path)
         return
     graph, keys = _objects.describe(model)
-    values = backend.batch_get_value(list(keys.values()))
+    values = _multi_worker.values_of(list(keys.values()))
     folder = os.path.dirname(path)
     if folder:
         os.makedirs(folder, exist_ok=True)

@@ -31,6 +31,7 @@ from headrace._src.variables.module import Module
 from headrace._src.variables.partitions import PartitionedVariable
 from headrace._src.variables.records import (
     VariableAggregation, VariableSynchronization)
+from headrace._src.variables.strategies import in_first_replica
 from headrace._src.variables.tracking import (
     Container, attributes, saved_attributes)
 from headrace._src.variables.variables import Variable
@@ -496,7 +497,8 @@ class Layer(Module):
             self._metric_updates.append((metric, value))
             return
         made = known or _load("_src.keras.metrics").Mean(name)
-        self._metric_updates.append((made, made.update_state(value)))
+        with in_first_replica():
+            self._metric_updates.append((made, made.update_state(value)))
 
     @staticmethod
     def _check_metric(value, aggregation, metric):

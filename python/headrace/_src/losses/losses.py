@@ -2,7 +2,7 @@
 from headrace import raw_ops as _raw
 from headrace._src.framework.graph import (
     GraphKeys, add_to_collection, control_dependencies, get_collection,
-    name_scope)
+    get_default_graph, name_scope)
 from headrace._src.framework.tensor import constant, convert_to_tensor
 from headrace._src.losses.weights import (
     as_float, assert_broadcastable, broadcast_weights, squeezed, weights_like)
@@ -105,6 +105,7 @@ def compute_weighted_loss(losses, weights=1.0, scope=None,
     if the weights do not fit, or for an unknown reduction."""
     Reduction.validate(reduction)
     with name_scope(scope, "weighted_loss", [losses, weights]):
+        get_default_graph()._last_loss_reduction = reduction
         with control_dependencies([assert_broadcastable(weights, losses)]):
             losses = convert_to_tensor(losses)
             kind = losses.dtype.base_dtype

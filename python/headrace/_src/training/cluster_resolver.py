@@ -9,7 +9,8 @@ import os
 from headrace._src.training import server_lib
 
 
-def _target(address, rpc_layer):
+def target_of(address, rpc_layer):
+    """The target of sessions at an address."""
     return "%s://%s" % (rpc_layer, address) if rpc_layer and address else address
 
 
@@ -91,7 +92,7 @@ class SimpleClusterResolver(_OfTask):
         address = self._master
         if task_type is not None and task_id is not None:
             address = self._cluster_spec.task_address(task_type, task_id)
-        return _target(address, rpc_layer or self.rpc_layer)
+        return target_of(address, rpc_layer or self.rpc_layer)
 
     def num_accelerators(self, task_type=None, task_id=None, config_proto=None):
         """What was given; {} if nothing was."""
@@ -177,7 +178,7 @@ class TFConfigClusterResolver(_OfTask):
         if task_type is None or task_id is None:
             raise ValueError("TF_CONFIG has a cluster but no task of this "
                              "process")
-        return _target(cluster.task_address(task_type, task_id),
+        return target_of(cluster.task_address(task_type, task_id),
                        rpc_layer or self.rpc_layer)
 
 
@@ -231,7 +232,7 @@ class UnionClusterResolver(_OfTask):
     def master(self, task_type=None, task_id=None, rpc_layer=None):
         if task_type is None or task_id is None:
             return self._resolvers[0].master(rpc_layer=rpc_layer)
-        return _target(self.cluster_spec().task_address(task_type, task_id),
+        return target_of(self.cluster_spec().task_address(task_type, task_id),
                        rpc_layer or self.rpc_layer)
 
     def num_accelerators(self, task_type=None, task_id=None, config_proto=None):

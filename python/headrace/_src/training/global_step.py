@@ -93,8 +93,13 @@ def get_or_create_read(create=True):
     if step is None:
         return None
     with name_scope(None), name_scope(step.op.name + "/"):
-        value = (step.initialized_value() if isinstance(step, Variable)
-                 else step)
+        if isinstance(getattr(step, "values", None), tuple):
+            # Of several devices. Its initial value may be a collective op,
+            # which workers would run each time one of them reads the step.
+            value = step.value()
+        else:
+            value = (step.initialized_value() if isinstance(step, Variable)
+                     else step)
         read = value + 0
     graph.add_to_collection(GLOBAL_STEP_READ_KEY, read)
     return read

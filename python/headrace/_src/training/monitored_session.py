@@ -2,6 +2,7 @@
 around each run, and begin again when a worker was lost."""
 import inspect
 import logging
+import os
 
 import headrace
 from headrace._src.control import control_flow_ops as _flow
@@ -16,6 +17,7 @@ from headrace._src.training import summary as _summary
 from headrace._src.training.session_manager import SessionManager
 from headrace._src.training.session_run_hook import (
     SessionRunArgs, SessionRunContext, SessionRunValues)
+from headrace._src.training.worker_context import get_current_worker_context
 from headrace._src.variables import variables as _variables
 
 _log = logging.getLogger("tensorflow")
@@ -523,6 +525,9 @@ class MonitoredSession(_MonitoredSession):
 
     def __init__(self, session_creator=None, hooks=None,
                  stop_grace_period_secs=120):
+        context = get_current_worker_context()
+        if session_creator is None and context is not None:
+            session_creator = context.session_creator()
         super().__init__(session_creator or ChiefSessionCreator(), hooks, True,
                          stop_grace_period_secs)
 
@@ -573,27 +578,89 @@ def MonitoredTrainingSession(
     if save_checkpoint_steps is _USE_DEFAULT:
         save_checkpoint_steps = None
     scaffold = scaffold or Scaffold()
+    context = get_current_worker_context()
+    if context is not None:
+        return _session_of_task(
+            context, scaffold, checkpoint_dir, hooks, chief_only_hooks,
+            save_checkpoint_secs, save_summaries_steps, save_summaries_secs,
+            config, stop_grace_period_secs, log_step_count_steps,
+            max_wait_secs, save_checkpoint_steps, summary_dir)
     if not is_chief:
         return MonitoredSession(
             WorkerSessionCreator(scaffold=scaffold, master=master,
                                  config=config, max_wait_secs=max_wait_secs),
             hooks, stop_grace_period_secs)
     made = list(chief_only_hooks or [])
-    summary_dir = summary_dir or checkpoint_dir
-    if summary_dir:
-        if log_step_count_steps and log_step_count_steps > 0:
-            made.append(_hooks.StepCounterHook(
-                output_dir=summary_dir, every_n_steps=log_step_count_steps))
-        if (save_summaries_steps or 0) > 0 or (save_summaries_secs or 0) > 0:
-            made.append(_hooks.SummarySaverHook(
-                scaffold=scaffold, save_steps=save_summaries_steps,
-                save_secs=save_summaries_secs, output_dir=summary_dir))
-    if checkpoint_dir and ((save_checkpoint_secs or 0) > 0
-                           or (save_checkpoint_steps or 0) > 0):
-        made.append(_hooks.CheckpointSaverHook(
-            checkpoint_dir, save_steps=save_checkpoint_steps,
-            save_secs=save_checkpoint_secs, scaffold=scaffold))
+    made += _summary_hooks(summary_dir or checkpoint_dir, scaffold,
+                           log_step_count_steps, save_summaries_steps,
+                           save_summaries_secs)
+    made += _checkpoint_hooks(checkpoint_dir, scaffold, save_checkpoint_steps,
+                              save_checkpoint_secs)
     return MonitoredSession(
         ChiefSessionCreator(scaffold=scaffold, checkpoint_dir=checkpoint_dir,
                             master=master, config=config),
         made + list(hooks or []), stop_grace_period_secs)
+
+
+def _summary_hooks(folder, scaffold, count_steps, save_steps, save_secs):
+    made = []
+    if folder and (count_steps or 0) > 0:
+        made.append(_hooks.StepCounterHook(output_dir=folder,
+                                           every_n_steps=count_steps))
+    if folder and ((save_steps or 0) > 0 or (save_secs or 0) > 0):
+        made.append(_hooks.SummarySaverHook(
+            scaffold=scaffold, save_steps=save_steps, save_secs=save_secs,
+            output_dir=folder))
+    return made
+
+
+def _checkpoint_hooks(folder, scaffold, save_steps, save_secs):
+    if not folder or not ((save_secs or 0) > 0 or (save_steps or 0) > 0):
+        return []
+    return [_hooks.CheckpointSaverHook(folder, save_steps=save_steps,
+                                       save_secs=save_secs, scaffold=scaffold)]
+
+
+def _session_of_task(
+        context, scaffold, checkpoint_dir, hooks, chief_only_hooks,
+        save_checkpoint_secs, save_summaries_steps, save_summaries_secs, config,
+        stop_grace_period_secs, log_step_count_steps, max_wait_secs,
+        save_checkpoint_steps, summary_dir):
+    """The monitored session of a task that the coordinator runs. Where what is
+    saved may need collective ops, all workers save: those that are not the
+    chief, into folders of their own."""
+    made = list(hooks or [])
+    if context.is_chief:
+        made += chief_only_hooks or []
+    own = None
+    if hasattr(getattr(context._strategy, "extended", None),
+               "_collective_keys"):
+        own = ("tmp_%s_%d" % (context.task_type, context.task_id)
+               if context.task_type else "tmp")
+        if save_checkpoint_secs:
+            _log.warning(
+                "save_checkpoint_secs=%s: workers with collective ops must "
+                "save after the same step, so there is save_checkpoint_steps="
+                "1000 in its place", save_checkpoint_secs)
+            save_checkpoint_secs, save_checkpoint_steps = None, 1000
+        if save_summaries_secs:
+            _log.warning("save_summaries_secs=%s: use save_summaries_steps, so "
+                         "that workers with collective ops save after the same "
+                         "step", save_summaries_secs)
+
+    def folder(given, is_saved):
+        if not given or is_saved:
+            return given
+        return own and os.path.join(given, own)
+    made += _summary_hooks(
+        folder(summary_dir or checkpoint_dir, context.should_save_summary),
+        scaffold, log_step_count_steps, save_summaries_steps,
+        save_summaries_secs)
+    made += _checkpoint_hooks(
+        folder(checkpoint_dir, context.should_checkpoint), scaffold,
+        save_checkpoint_steps, save_checkpoint_secs)
+    return MonitoredSession(
+        context.session_creator(scaffold, config=config,
+                                checkpoint_dir=checkpoint_dir,
+                                max_wait_secs=max_wait_secs),
+        made, stop_grace_period_secs)

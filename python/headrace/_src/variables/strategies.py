@@ -1,5 +1,7 @@
 """What variables and optimizers ask of tf.distribute, which most programs never
 load."""
+import contextlib
+
 from headrace._src.framework.graph import colocate_with
 
 _loaded: list = []
@@ -32,6 +34,16 @@ def of_all_replicas(variable):
         return variable
     return strategies.get_replica_context().merge_call(
         lambda strategy, v: strategy.extended.read_var(v), (variable,))
+
+
+def in_first_replica():
+    """Between the replicas of a strategy, a block as in the first of them, as
+    what a metric adds is; elsewhere nothing."""
+    strategies = loaded_strategies()
+    if strategies is None or not strategies.has_strategy() or (
+            not strategies.in_cross_replica_context()):
+        return contextlib.nullcontext()
+    return strategies.ReplicaContext(strategies.get_strategy(), 0)
 
 
 def container_of(variable):
