@@ -69,6 +69,8 @@ from tensorflow.core.protobuf import meta_graph_pb2, rewriter_config_pb2, saver_
 from tensorflow.core.example import example_pb2, feature_pb2; example_pb2.Example()
 from tensorflow.core.util.event_pb2 import Event; Event()
 from tensorflow.python import keras; keras.layers.Dense
+from tensorflow.python import ops, math_ops, state_ops, tensor_shape; ops.convert_to_tensor, math_ops.cast, state_ops.assign, tensor_shape.TensorShape
+from tensorflow.python.ops import array_ops; import tensorflow.python as p; p.ops.array_ops.shape, p.ops.name_scope
 from tensorflow.python.keras.layers import Dense
 from tensorflow.python.ops.rnn_cell import *; GRUCell
 from tensorflow.python.data.experimental.ops.stats_aggregator import *; import tensorflow.python.data.experimental.ops.stats_aggregator as b; assert "StatsAggregator" not in dir(b)

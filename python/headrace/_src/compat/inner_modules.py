@@ -1663,6 +1663,7 @@ SAME = {
     "contrib.rnn.python.ops.core_rnn": "python.ops.rnn",
     "contrib.rnn.python.ops.rnn": "python.ops.rnn",
     "contrib.rnn.rnn_cell": "python.ops.rnn_cell_impl",
+    "python.ops": "python.framework.ops",  # `from tensorflow.python import ops`
     "python.ops.nn.rnn_cell": "python.ops.rnn_cell_impl",
     "python.ops.standard_ops": "python",
     "python.platform.logging": "python.platform.tf_logging",
