@@ -123,6 +123,7 @@ import tensorflow as tf; from tensorflow.python.ops.rnn_cell_impl import _concat
 from tensorflow.python.ops import rnn_cell_impl as r; assert r._concat([2, None], 3, static=True) == [2, None, 3]; r.assert_like_rnncell("c", r.GRUCell(2))
 from tensorflow.python.keras import backend as K; assert not K.is_keras_tensor(K.constant(1.)) and K.is_placeholder(K.placeholder((2,)))
 import tensorflow as tf; from tensorflow.python.keras import backend as K; assert K.get_graph() is tf.get_default_graph(); K.logsumexp(K.ones((2,)))
+from tensorflow.python.keras.utils import conv_utils as c; assert c.normalize_data_format(None) == "channels_last" and c.normalize_padding("CAUSAL") == "causal"
 from tensorflow.python.keras.utils import np_utils, conv_utils; np_utils.to_categorical, conv_utils.conv_output_length
 from tensorflow.python.client import device_lib; assert device_lib.list_local_devices()[0].name == "/device:CPU:0"
 from tensorflow.python.client import session, timeline; session.Session, timeline.Timeline

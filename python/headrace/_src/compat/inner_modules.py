@@ -662,7 +662,8 @@ NAMES = {
     "python.keras.utils.conv_utils": {
         "compat.layer_sizes": """
             conv_input_length conv_output_length convert_data_format
-            deconv_output_length normalize_data_format normalize_padding
+            deconv_output_length normalize_data_format
+            normalize_padding=normalize_keras_padding
             normalize_tuple""",
         "compat.keras_parts": """
             conv_connected_inputs conv_kernel_mask conv_output_shape
