@@ -124,6 +124,7 @@ from tensorflow.python.ops import rnn_cell_impl as r; assert r._concat([2, None]
 from tensorflow.python.keras import backend as K; assert not K.is_keras_tensor(K.constant(1.)) and K.is_placeholder(K.placeholder((2,)))
 import tensorflow as tf; from tensorflow.python.keras import backend as K; assert K.get_graph() is tf.get_default_graph(); K.logsumexp(K.ones((2,)))
 from tensorflow.python.keras.utils import conv_utils as c; assert c.normalize_data_format(None) == "channels_last" and c.normalize_padding("CAUSAL") == "causal"
+from tensorflow.python.training import saver as s; from tensorflow.python.training.saving import saveable_object_util as u; import tensorflow as tf; v = tf.get_variable("listed_v", [2]); p = tf.get_variable("listed_p", [4], partitioner=tf.fixed_size_partitioner(2)); d = s.BaseSaverBuilder.OpListToDict([v] + list(p)); assert d[v.op.name].op.name == v.op.name and list in map(type, d.values()) and u.op_list_to_dict([v], convert_variable_to_tensor=False) == {v.op.name: v}
 from tensorflow.python.keras.utils import np_utils, conv_utils; np_utils.to_categorical, conv_utils.conv_output_length
 from tensorflow.python.client import device_lib; assert device_lib.list_local_devices()[0].name == "/device:CPU:0"
 from tensorflow.python.client import session, timeline; session.Session, timeline.Timeline

@@ -73,6 +73,8 @@ HOLDS = {
     "starts": lambda c: (c.assertStartsWith("abc", "a"),
                          c.assertEndsWith("abc", "c")),
     "device": lambda c: c.assertDeviceEqual("/cpu:0", "/device:CPU:0"),
+    "device_without_slash": lambda c: c.assertDeviceEqual(
+        "job:ps/task:0", "/job:ps/task:0"),
     "old_names": lambda c: (
         c.assert_(True), c.assertEquals(1, 1), c.assertNotEquals(1, 2),
         c.assertAlmostEquals(1., 1.), c.assertRegexpMatches("abc", "b")),

@@ -1388,6 +1388,9 @@ NAMES = {
         "compat.training_tools": "weighted_moving_average",
         "training.moving_averages": "assign_moving_average",
     },
+    "python.training.saving.saveable_object_util": {
+        "variables.saveables": "op_list_to_dict",
+    },
     "python.training.saver": {
         "training.saver_nodes": """
             BaseSaverBuilder=BulkSaverBuilder BulkSaverBuilder""",

@@ -476,7 +476,7 @@ class TestCase(Assertions):
 
     def assertDeviceEqual(self, device1, device2, msg=None):
         """Names of one device, however they are written."""
-        names = [_headrace.merge_devices("", str(d or ""))
+        names = [_headrace.merge_devices("", _graph._device_string(d or ""))
                  for d in (device1, device2)]
         self.assertEqual(*names, msg)
 
