@@ -154,6 +154,31 @@ def test_the_order_of_callbacks(tmp_path):
     assert tags == ["epoch_loss"] * 2
 
 
+def test_tensor_board_writes_weights_and_what_derived_classes_say(tmp_path):
+    class Mine(keras.callbacks.TensorBoard):
+        def on_epoch_end(self, epoch, logs=None):
+            super().on_epoch_end(epoch, logs)
+            self._log_metrics({"rate": .5, "size": 3}, "my_", epoch)
+            self._write_custom_summaries(epoch, {"other": np.float32(1)})
+
+    model = model_of()
+    model.fit(X, ONE_HOT, epochs=3, verbose=0, callbacks=[Mine(
+        str(tmp_path), histogram_freq=2, write_images=True)])
+    events, = os.listdir(tmp_path)
+    seen = {}
+    for event in tf.train.summary_iterator(str(tmp_path / events)):
+        for value in event.summary.value:
+            seen.setdefault(value.tag, []).append(
+                (event.step, value.WhichOneof("value")))
+    names = [w.name.replace(":", "_") for w in model.weights]
+    kinds = {"epoch_loss": "simple_value", "my_rate": "simple_value",
+             "other": "simple_value"}
+    kinds.update({name: "histo" for name in names})
+    kinds.update({name + "_1/image/0": "image" for name in names})
+    assert seen == {tag: [(step, kind) for step in range(3) if (
+        kind == "simple_value" or step != 1)] for tag, kind in kinds.items()}
+
+
 def test_metrics_by_themselves():
     mean = keras.metrics.Mean()
     x = tf.placeholder(tf.float32, [None])
@@ -234,8 +259,9 @@ def test_a_sequence_of_batches():
      lambda m: m.compile("sgd", "mse", run_eagerly=True)),
     (ValueError, "number of steps must be given",
      lambda m: m.fit(iter([(X, ONE_HOT)]))),
-    (ValueError, "histogram_freq is not supported",
-     lambda m: keras.callbacks.TensorBoard(histogram_freq=1)),
+    (ValueError, "write_grads is not supported",
+     lambda m: keras.callbacks.TensorBoard(histogram_freq=1,
+                                           write_grads=True)),
     (ValueError, "needs to know its batch size", lambda m: layers.LSTM(
         2, stateful=True)(layers.Input((3, 2)))),
     (ValueError, "must contain all classes", lambda m: m.fit(

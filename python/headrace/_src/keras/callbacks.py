@@ -9,7 +9,9 @@ import numpy as np
 from headrace._src.layers import backend
 from headrace._src.platform import tf_logging as _logging
 from headrace._src.keras.progress import Progbar
+from headrace._src.ops import array_ops as _array
 from headrace._src.summary.event_files import FileWriter
+from headrace._src.training import summary as _summary
 from headrace._src.framework.messages import Summary
 
 
@@ -415,8 +417,10 @@ class CSVLogger(Callback):
 
 class TensorBoard(Callback):
     """Writes the loss and metrics of each epoch, and the graph, as events to
-    `log_dir`. Histograms, images and embeddings are not supported: ValueError
-    where they are asked for."""
+    `log_dir`; with histogram_freq also histograms of the weights after each
+    epoch that it divides, and with write_images these as images. Histograms of
+    outputs and gradients, and embeddings, are not supported: no outputs are
+    written, and ValueError where the others are asked for."""
 
     def __init__(self, log_dir="./logs", histogram_freq=0, batch_size=32,
                  write_graph=True, write_grads=False, write_images=False,
@@ -424,31 +428,50 @@ class TensorBoard(Callback):
                  embeddings_metadata=None, embeddings_data=None,
                  update_freq="epoch", profile_batch=2):
         super().__init__()
-        for name, value in (("histogram_freq", histogram_freq),
-                            ("write_grads", write_grads),
-                            ("write_images", write_images),
+        for name, value in (("write_grads", write_grads and histogram_freq),
                             ("embeddings_freq", embeddings_freq)):
             if value:
                 raise ValueError("TensorBoard: %s is not supported; write "
                                  "summaries with tf.summary" % name)
         self.log_dir = log_dir
+        self.histogram_freq = histogram_freq
         self.write_graph = write_graph
+        self.write_images = write_images
         self.update_freq = 1 if update_freq == "batch" else update_freq
         self._seen = self._written = 0
 
     def set_model(self, model):
         super().set_model(model)
+        self.merged = self._summary_of_weights() if self.histogram_freq else None
         self.writer = FileWriter(
             self.log_dir, backend.get_session().graph if self.write_graph
             else None)
 
-    def _write(self, logs, step):
+    def _summary_of_weights(self):
+        found = []
+        for layer in self.model.layers:
+            for weight in layer.weights:
+                name = weight.name.replace(":", "_")
+                found.append(_summary.histogram(name, weight))
+                image = _as_image(weight) if self.write_images else None
+                if image is not None:
+                    found.append(_summary.image(name, image))
+        return _summary.merge(found) if found else None
+
+    def _write_custom_summaries(self, step, logs=None):
+        """Writes {tag: number}."""
         summary = Summary()
-        for name, value in logs.items():
-            if name not in ("batch", "size"):
-                summary.value.add(tag=name, simple_value=float(value))
+        for name, value in (logs or {}).items():
+            summary.value.add(tag=name, simple_value=float(value))
         self.writer.add_summary(summary, step)
         self.writer.flush()
+
+    def _log_metrics(self, logs, prefix, step):
+        """Writes {name: number} without the numbers of the batch, with `prefix`
+        before the names."""
+        self._write_custom_summaries(step, {
+            prefix + name: value for name, value in (logs or {}).items()
+            if name not in ("batch", "size", "num_steps")})
 
     def on_batch_end(self, batch, logs=None):
         if self.update_freq == "epoch":
@@ -456,14 +479,36 @@ class TensorBoard(Callback):
         self._seen += (logs or {}).get("size", 1)
         if self._seen - self._written >= self.update_freq:
             self._written = self._seen
-            self._write({"batch_" + k: v for k, v in (logs or {}).items()
-                         if k not in ("batch", "size")}, self._seen)
+            self._log_metrics(logs, "batch_", self._seen)
 
     def on_epoch_end(self, epoch, logs=None):
-        self._write({"epoch_" + k: v for k, v in (logs or {}).items()}, epoch)
+        self._log_metrics(logs, "epoch_", epoch)
+        if self.merged is not None and epoch % self.histogram_freq == 0:
+            self.writer.add_summary(
+                backend.get_session().run(self.merged), epoch)
 
     def on_train_end(self, logs=None):
         self.writer.close()
+
+
+def _as_image(weight):
+    """A weight as images [number, height, width, channels], or None: matrices
+    are wide, a vector is one row, and of three dimensions the last numbers the
+    images."""
+    image = _array.squeeze(weight)
+    sides = image.get_shape().as_list()
+    if len(sides) == 1:
+        return _array.reshape(image, [1, sides[0], 1, 1])
+    if len(sides) == 2:
+        if sides[0] > sides[1]:
+            image, sides = _array.transpose(image), sides[::-1]
+        return _array.reshape(image, [1, *sides, 1])
+    if len(sides) == 3:
+        if backend.image_data_format() == "channels_last":
+            image, sides = _array.transpose(image, [2, 0, 1]), [
+                sides[2], *sides[:2]]
+        return _array.reshape(image, [*sides, 1])
+    return None
 
 
 class RemoteMonitor(Callback):

@@ -12,6 +12,7 @@ from headrace._src.keras.training import Training
 from headrace._src.layers import backend, named
 from headrace._src.layers.engine import Layer, as_list
 from headrace._src.ops import array_ops as _array
+from headrace._src.variables.tracking import with_told
 
 
 class InputLayer(Layer):
@@ -346,7 +347,7 @@ class Network(Layer):
                      if name not in ("history", "optimizer")]
         if hasattr(getattr(self, "optimizer", None), "_checkpoint_slots"):
             found.append(("optimizer", self.optimizer))
-        return found
+        return with_told(self, found)
 
     def compute_output_shape(self, input_shape):
         """The shape of the outputs, or a list of them, for inputs of this

@@ -19,6 +19,7 @@ from headrace._src.ops.clipping import clip_by_norm, clip_by_value
 from headrace._src.platform import tf_logging as _logging
 from headrace._src.training.gradients import gradients
 from headrace._src.variables.strategies import container_of, loaded_strategies
+from headrace._src.variables.tracking import tell, with_told
 from headrace._src.variables.variables import Variable
 
 _FLOATS = ("float16", "bfloat16", "float32", "float64")
@@ -236,7 +237,11 @@ class Optimizer:
         """Makes the slots of the variables: none."""
 
     def _checkpoint_children(self):
-        return list(self._tracked.items())
+        return with_told(self, list(self._tracked.items()))
+
+    def _track_trackable(self, trackable, name, overwrite=False):
+        """`trackable`, which checkpoints save under `name` from now on."""
+        return tell(self, trackable, name, overwrite)
 
     def _checkpoint_slots(self):
         return list(self._slot_places)
