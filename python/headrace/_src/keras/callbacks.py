@@ -442,7 +442,8 @@ class TensorBoard(Callback):
 
     def set_model(self, model):
         super().set_model(model)
-        self.merged = self._summary_of_weights() if self.histogram_freq else None
+        self.merged = (self._summary_of_weights() if self.histogram_freq
+                       else None)
         self.writer = FileWriter(
             self.log_dir, backend.get_session().graph if self.write_graph
             else None)
