@@ -156,7 +156,8 @@ def test_device_blocks_do_not_hold_for_what_is_colocated():
 
 
 @pytest.mark.parametrize("spelling", [
-    "//cpu:0", "/cpu:0/", "/device:cpu:0", "/device:Cpu:0", "//device:CPU:0/"])
+    "//cpu:0", "/cpu:0/", "/device:cpu:0", "/device:Cpu:0", "//device:CPU:0/",
+    "cpu:0", "device:CPU:0", "device:cpu:0/"])
 def test_spellings_of_a_device_are_one_device(spelling):
     with tf.device("/job:localhost"):
         with tf.device(spelling):
@@ -169,6 +170,12 @@ def test_spellings_of_a_device_are_one_device(spelling):
     assert c.device == "/device:CPU:0"
     with tf.Session() as session:
         assert session.run([a, b, c]) == [1., 2., 3.]
+
+
+def test_a_device_without_the_first_slash():
+    for name in ("job:ps/task:0", "/job:ps/task:0", "job:ps//task:0"):
+        with tf.device(name):
+            assert tf.no_op().device == "/job:ps/task:0"
 
 
 def test_names_that_scopes_refuse():

@@ -154,6 +154,22 @@ def test_the_order_of_callbacks(tmp_path):
     assert tags == ["epoch_loss"] * 2
 
 
+def test_tensor_board_writes_what_derived_classes_say(tmp_path):
+    class Mine(keras.callbacks.TensorBoard):
+        def on_epoch_end(self, epoch, logs=None):
+            super().on_epoch_end(epoch, logs)
+            self._log_metrics({"rate": .5, "size": 3}, "my_", epoch)
+            self._write_custom_summaries(epoch, {"other": np.float32(1)})
+
+    model_of().fit(X, ONE_HOT, epochs=2, verbose=0,
+                   callbacks=[Mine(str(tmp_path))])
+    events, = os.listdir(tmp_path)
+    seen = [(event.step, value.tag) for event in tf.train.summary_iterator(
+        str(tmp_path / events)) for value in event.summary.value]
+    assert seen == [(step, tag) for step in range(2)
+                    for tag in ("epoch_loss", "my_rate", "other")]
+
+
 def test_metrics_by_themselves():
     mean = keras.metrics.Mean()
     x = tf.placeholder(tf.float32, [None])

@@ -95,3 +95,58 @@ def test_tridiagonal_refuses():
         tf.linalg.tridiagonal_matmul(A[:3], A, "matrix")
     with pytest.raises(ValueError):
         tf.linalg.tridiagonal_solve(A, A)  # four diagonals
+
+
+def _names():
+    return [n.name for n in tf.get_default_graph().as_graph_def().node]
+
+
+UNKNOWN = (None, [None, 3], [None, None, None])
+
+
+@pytest.mark.parametrize("rows", [4, 2])
+@pytest.mark.parametrize("l2", [0., .5])
+@pytest.mark.parametrize("shape", ("known",) + UNKNOWN)
+def test_lstsq_takes_a_regularizer_of_the_type_of_the_matrix(rows, l2, shape):
+    batch = 1 if shape == [None, 3] else 2
+    m = np.random.RandomState(0).rand(batch, rows, 3).astype(np.float32)
+    r = np.random.RandomState(1).rand(batch, rows, 2).astype(np.float32)
+    if batch == 1:
+        m, r = m[0], r[0]
+    matrix = tf.constant(m) if shape == "known" else tf.placeholder(
+        tf.float32, shape)
+    x = tf.linalg.lstsq(matrix, r, tf.constant(l2))
+    regular = np.swapaxes(m, -1, -2) @ m + l2 * np.eye(3)
+    wanted = np.linalg.pinv(regular, 1e-5) @ np.swapaxes(m, -1, -2) @ r
+    with tf.Session() as sess:
+        np.testing.assert_allclose(sess.run(x, {matrix: m}), wanted,
+                                   rtol=1e-2, atol=1e-3)
+
+
+@pytest.mark.parametrize("shape, fast, op", [
+    ([4, 3], True, "Cholesky"),
+    ([4, 3], False, "MatrixSolveLs"),
+    ([3, 4, 3], True, "Cholesky"),
+    ([9000, 4, 3], True, "MatrixSolveLs"),
+])
+def test_lstsq_is_one_op_for_large_batches_of_small_matrices(shape, fast, op):
+    tf.linalg.lstsq(tf.zeros(shape), tf.zeros(shape), fast=fast)
+    types = {n.op for n in tf.get_default_graph().as_graph_def().node}
+    assert {"Cholesky", "MatrixSolveLs"} & types == {op}
+
+
+def test_lstsq_refuses_a_regularizer_for_complex128():
+    with pytest.raises(NotImplementedError, match="complex128"):
+        tf.linalg.lstsq(np.eye(2, dtype=np.complex128),
+                        np.eye(2, dtype=np.complex128), .5)
+
+
+def test_nodes_of_eye_of_unknown_size_have_their_names():
+    size = tf.placeholder(tf.int32, [], name="n")
+    tf.eye(size, 3, name="eye")
+    assert _names() == [
+        "n", "eye/Minimum/y", "eye/Minimum", "eye/shape",
+        "eye/concat/values_1", "eye/concat/axis", "eye/concat",
+        "eye/concat_1/values_1/1", "eye/concat_1/values_1",
+        "eye/concat_1/axis", "eye/concat_1", "eye/ones/Const", "eye/ones",
+        "eye/zeros/Const", "eye/zeros", "eye/set_diag"]

@@ -62,3 +62,26 @@ def test_refusals():
 
     with pytest.raises(ValueError, match="must have a logdir"):
         projector.visualize_embeddings(Writer(), config)
+
+
+def test_the_text_is_read_again():
+    config = projector.ProjectorConfig(model_checkpoint_path="m.ckpt")
+    one = config.embeddings.add(tensor_name="a \"q\" \u00e9\n")
+    one.sprite.single_image_dim.extend([3, 4])
+    copy = projector.ProjectorConfig()
+    copy.MergeText(str(config))
+    assert copy == config
+    copy.MergeText("# more\nembeddings: { tensor_path: 'p' };")
+    assert [e.tensor_path for e in copy.embeddings] == ["", "p"]
+
+
+@pytest.mark.parametrize("text, message", [
+    ("nope: 1", "ProjectorConfig has no field 'nope'"),
+    ("embeddings { tensor_name: 3 }", "EmbeddingInfo.tensor_name: '3'"),
+    ("embeddings {", "ends too early"),
+    ("model_checkpoint_path:", "''"),
+    ("model_checkpoint_path: @", "no text of a message"),
+])
+def test_texts_that_are_no_config(text, message):
+    with pytest.raises(ValueError, match=message):
+        projector.ProjectorConfig().MergeText(text)

@@ -66,6 +66,9 @@ def test_the_page_of_names_is_up_to_date():
     (lambda: tf.nn.atrous_conv2d(np.arange(9, dtype=np.float32).reshape(
         1, 3, 3, 1), np.ones([2, 2, 1, 1], np.float32), 2, "VALID"),
      [[[[16]]]]),
+    (lambda: tf.nn.atrous_conv2d(np.arange(9, dtype=np.float32).reshape(
+        1, 3, 3, 1), np.ones([2, 2, 1, 1], np.float32), (2, 1), "VALID"),
+     [[[[14], [18]]]]),
     (lambda: tf.nn.atrous_conv2d_transpose(
         np.ones([1, 1, 1, 1], np.float32), np.ones([2, 2, 1, 1], np.float32),
         [1, 3, 3, 1], 2, "VALID"),

@@ -24,8 +24,7 @@ EXCEPTIONS = {
         keras.layers.Add keras.layers.Average keras.layers.Maximum
         keras.layers.Minimum keras.layers.Multiply keras.layers.Subtract""",
     "an own argument stands at the end, or before **kwargs": """
-        data.experimental.Optional keras.optimizers.Optimizer
-        keras.utils.Progbar optimizers.Optimizer""",
+        data.experimental.Optional keras.utils.Progbar""",
 }
 
 

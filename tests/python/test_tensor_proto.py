@@ -162,3 +162,14 @@ def test_refused(build, error, message):
 def test_quantized_numbers_may_be_records(values, shape):
     message = tf.make_tensor_proto(values, dtype=tf.qint16)
     assert [dim.size for dim in message.tensor_shape.dim] == shape
+
+
+def test_a_tensor_proto_stands_for_its_value():
+    two = tf.make_tensor_proto([2, 2])
+    x = tf.reshape(tf.constant(tf.make_tensor_proto([1., 2, 3, 4])), two)
+    assert x.shape.as_list() == [2, 2] and x.dtype == tf.float32
+    nodes = tf.get_default_graph().as_graph_def().node
+    attr = [n for n in nodes if n.op == "Const"][0].attr["value"].tensor
+    with tf.Session() as sess:
+        assert sess.run(tf.add(two, [3, 4])).tolist() == [5, 6]
+        assert sess.run(tf.convert_to_tensor(attr)).tolist() == [1, 2, 3, 4]

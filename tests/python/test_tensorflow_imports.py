@@ -69,6 +69,8 @@ from tensorflow.core.protobuf import meta_graph_pb2, rewriter_config_pb2, saver_
 from tensorflow.core.example import example_pb2, feature_pb2; example_pb2.Example()
 from tensorflow.core.util.event_pb2 import Event; Event()
 from tensorflow.python import keras; keras.layers.Dense
+from tensorflow.python import ops, math_ops, state_ops, tensor_shape; ops.convert_to_tensor, math_ops.cast, state_ops.assign, tensor_shape.TensorShape
+from tensorflow.python.ops import array_ops; import tensorflow.python as p; p.ops.array_ops.shape, p.ops.name_scope
 from tensorflow.python.keras.layers import Dense
 from tensorflow.python.ops.rnn_cell import *; GRUCell
 from tensorflow.python.data.experimental.ops.stats_aggregator import *; import tensorflow.python.data.experimental.ops.stats_aggregator as b; assert "StatsAggregator" not in dir(b)
@@ -121,6 +123,8 @@ import tensorflow as tf; from tensorflow.python.ops.rnn_cell_impl import _concat
 from tensorflow.python.ops import rnn_cell_impl as r; assert r._concat([2, None], 3, static=True) == [2, None, 3]; r.assert_like_rnncell("c", r.GRUCell(2))
 from tensorflow.python.keras import backend as K; assert not K.is_keras_tensor(K.constant(1.)) and K.is_placeholder(K.placeholder((2,)))
 import tensorflow as tf; from tensorflow.python.keras import backend as K; assert K.get_graph() is tf.get_default_graph(); K.logsumexp(K.ones((2,)))
+from tensorflow.python.keras.utils import conv_utils as c; assert c.normalize_data_format(None) == "channels_last" and c.normalize_padding("CAUSAL") == "causal"
+from tensorflow.python.training import saver as s; from tensorflow.python.training.saving import saveable_object_util as u; import tensorflow as tf; v = tf.get_variable("listed_v", [2]); p = tf.get_variable("listed_p", [4], partitioner=tf.fixed_size_partitioner(2)); d = s.BaseSaverBuilder.OpListToDict([v] + list(p)); assert d[v.op.name].op.name == v.op.name and list in map(type, d.values()) and u.op_list_to_dict([v], convert_variable_to_tensor=False) == {v.op.name: v}
 from tensorflow.python.keras.utils import np_utils, conv_utils; np_utils.to_categorical, conv_utils.conv_output_length
 from tensorflow.python.client import device_lib; assert device_lib.list_local_devices()[0].name == "/device:CPU:0"
 from tensorflow.python.client import session, timeline; session.Session, timeline.Timeline

@@ -35,6 +35,13 @@ HOLDS = {
     "close_nested": lambda c: c.assertAllClose(
         {"a": [1., [2., 3.]], "b": (4., np.zeros(3))},
         {"b": (4., np.zeros(3)), "a": [1., [2., 3.]]}),
+    "close_tensors_in_a_list": lambda c: c.assertAllClose(
+        [tf.constant([1., 2.]), [3., 4.]], (np.float32([1, 2]),
+                                            tf.constant([3., 4.]))),
+    "close_tensors_of_several_shapes": lambda c: c.assertAllClose(
+        (tf.constant([1., 2.]), tf.constant(3.)), ([1., 2.], 3.)),
+    "equal_tensors_in_a_list": lambda c: c.assertAllEqual(
+        [tf.constant(1), 2], [1, 2]),
     "close_named": lambda c: c.assertAllClose(Point(1., [2.]),
                                               Point(1., [2.])),
     "close_nan": lambda c: c.assertAllClose([np.nan], [np.nan]),
@@ -66,6 +73,8 @@ HOLDS = {
     "starts": lambda c: (c.assertStartsWith("abc", "a"),
                          c.assertEndsWith("abc", "c")),
     "device": lambda c: c.assertDeviceEqual("/cpu:0", "/device:CPU:0"),
+    "device_without_slash": lambda c: c.assertDeviceEqual(
+        "job:ps/task:0", "/job:ps/task:0"),
     "old_names": lambda c: (
         c.assert_(True), c.assertEquals(1, 1), c.assertNotEquals(1, 2),
         c.assertAlmostEquals(1., 1.), c.assertRegexpMatches("abc", "b")),
@@ -105,6 +114,8 @@ def _graph_def_of_no_op():
 FAILS = {
     "close": lambda c: c.assertAllClose([1.], [1.1]),
     "close_shape": lambda c: c.assertAllClose([1.], [[1.]]),
+    "close_tensors_in_a_list": lambda c: c.assertAllClose(
+        [tf.constant(1.), tf.constant(2.)], [1., 3.]),
     "close_keys": lambda c: c.assertAllClose({"a": 1.}, {"b": 1.}),
     "close_length": lambda c: c.assertAllClose([1., [2.]], [1., [2.], 3.]),
     "not_close": lambda c: c.assertNotAllClose([1.], [1.]),

@@ -117,9 +117,11 @@ class _Module(types.ModuleType):
             return importlib.import_module("%s.%s" % (self.__name__, name))
         try:
             value = _find(path, name)
-        except _Missing:
+        except (_Missing, AttributeError) as missing:
             value = _imported(path, name)
             if value is None:
+                if isinstance(missing, AttributeError):
+                    raise
                 raise AttributeError("%s.%s is not supported" % (
                     self.__name__, name)) from None
         return vars(self).setdefault(name, value)
@@ -185,7 +187,7 @@ def _imported(path, name):
     contrib, would have imported it; or None. A module of contrib imports its
     neighbours, too."""
     path = inner_modules.SAME.get(path, path)
-    if path.startswith("python.") or ".python." in path:
+    if (path + ".").startswith("python.") or ".python." in path:
         own = path.rpartition(".")[0] + "."
         for folder in _COMMON + ((own,) if path.startswith("contrib.") else ()):
             if _is_known(folder + name):

@@ -826,7 +826,8 @@ NAMES = {
     "python.keras.utils.conv_utils": {
         "compat.layer_sizes": """
             conv_input_length conv_output_length convert_data_format
-            deconv_output_length normalize_data_format normalize_padding
+            deconv_output_length normalize_data_format
+            normalize_padding=normalize_keras_padding
             normalize_tuple""",
         "compat.keras_parts": """
             conv_connected_inputs conv_kernel_mask conv_output_shape
@@ -1551,6 +1552,9 @@ NAMES = {
         "compat.training_tools": "weighted_moving_average",
         "training.moving_averages": "assign_moving_average",
     },
+    "python.training.saving.saveable_object_util": {
+        "variables.saveables": "op_list_to_dict",
+    },
     "python.training.saver": {
         "training.saver_nodes": """
             BaseSaverBuilder=BulkSaverBuilder BulkSaverBuilder""",
@@ -1831,6 +1835,7 @@ SAME = {
     "contrib.rnn.python.ops.core_rnn": "python.ops.rnn",
     "contrib.rnn.python.ops.rnn": "python.ops.rnn",
     "contrib.rnn.rnn_cell": "python.ops.rnn_cell_impl",
+    "python.ops": "python.framework.ops",  # `from tensorflow.python import ops`
     "python.ops.nn.rnn_cell": "python.ops.rnn_cell_impl",
     "python.ops.standard_ops": "python",
     "python.platform.logging": "python.platform.tf_logging",

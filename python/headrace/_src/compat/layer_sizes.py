@@ -1,5 +1,6 @@
 """tensorflow.python.layers.utils: arguments of convolutions, and their sizes."""
 from headrace._src.framework.tensor_shape import as_list_or_none
+from headrace._src.layers.backend import image_data_format
 
 
 def convert_data_format(data_format, ndim):
@@ -15,7 +16,9 @@ def convert_data_format(data_format, ndim):
 
 
 def normalize_data_format(value):
-    found = value.lower()
+    """channels_first or channels_last; None stands for the default of
+    tf.keras.backend. ValueError for others."""
+    found = image_data_format() if value is None else value.lower()
     if found not in ("channels_first", "channels_last"):
         raise ValueError("The `data_format` argument must be one of "
                          "\"channels_first\", \"channels_last\". Received: %s"
@@ -28,6 +31,19 @@ def normalize_padding(value):
     if found not in ("valid", "same"):
         raise ValueError("The `padding` argument must be one of \"valid\", "
                          "\"same\". Received: %s" % value)
+    return found
+
+
+def normalize_keras_padding(value):
+    """The padding in small letters; tuples and lists as they are. ValueError for
+    others than valid, same and causal."""
+    if isinstance(value, (list, tuple)):
+        return value
+    found = value.lower()
+    if found not in ("valid", "same", "causal"):
+        raise ValueError("The `padding` argument must be a list/tuple or one of "
+                         "\"valid\", \"same\" (or \"causal\", only for `Conv1D)."
+                         " Received: %s" % found)
     return found
 
 

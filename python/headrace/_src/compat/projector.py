@@ -5,6 +5,7 @@ Its messages are Python objects. They have fields as protobuf's messages do and
 the same text, which is what visualize_embeddings() writes."""
 import numbers
 import os
+import re
 
 from headrace._src.platform.file_io import GFile
 
@@ -113,6 +114,32 @@ class _Record:
                     yield "%s: %s" % (name, x if isinstance(x, int)
                                       else _quoted(x))
 
+    def MergeText(self, text):
+        """Adds what a text says, as str() writes it. ValueError for another
+        text."""
+        self._merge_tokens(_tokens(text), end="")
+
+    def _merge_tokens(self, tokens, end):
+        for name in iter(lambda: next(tokens), end):
+            kind = self._own(name) if name in self._FIELDS else None
+            if kind is None:
+                raise ValueError("%s has no field %r" % (
+                    type(self).__name__, name) if name else
+                    "the text of a message ends too early")
+            value = next(tokens)
+            if value == ":":
+                value = next(tokens)
+            if value == "{" and isinstance(kind, (_Records, _Record)):
+                inner = kind.add() if isinstance(kind, _Records) else kind
+                inner._merge_tokens(tokens, end="}")
+            elif isinstance(kind, _Sizes) and value.isdigit():
+                kind.append(int(value))
+            elif isinstance(kind, str) and value[:1] in ("'", '"'):
+                setattr(self, name, _unquoted(value))
+            else:
+                raise ValueError("%s.%s: %r is no value of this field"
+                                 % (type(self).__name__, name, value))
+
     def __str__(self):
         return "".join(line + "\n" for line in self._lines())
 
@@ -131,6 +158,29 @@ def _quoted(text):
     return "\"%s\"" % "".join(
         _ESCAPES.get(b) or (chr(b) if 32 <= b < 127 else "\\%03o" % b)
         for b in text.encode())
+
+
+_TOKEN = re.compile(
+    r"""(?:\s|[,;]|\#[^\n]*)*(\w+|[:{}]|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|$)""")
+
+
+def _tokens(text):
+    """The words, strings and signs of a message's text, and "" at the end."""
+    at = 0
+    while at <= len(text):
+        found = _TOKEN.match(text, at)
+        if found is None:
+            raise ValueError("no text of a message: %r" % text[at:at + 20])
+        yield found[1]
+        if not found[1]:
+            break
+        at = found.end()
+    raise ValueError("the text of a message ends too early")
+
+
+def _unquoted(token):
+    plain = token[1:-1].encode().decode("unicode_escape")
+    return plain.encode("latin-1").decode()
 
 
 class SpriteMetadata(_Record):

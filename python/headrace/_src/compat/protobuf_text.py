@@ -88,7 +88,8 @@ def extend(module):
         @functools.wraps(original)
         def call(*args, **kwargs):
             message = args[at] if len(args) > at else kwargs.get("message")
-            if not isinstance(message, Message):
+            if not isinstance(message, Message) and not (
+                    hasattr(message, "MergeText")):  # as ProjectorConfig has
                 return original(*args, **kwargs)
             try:
                 return function(*args, **kwargs)

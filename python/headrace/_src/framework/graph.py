@@ -587,11 +587,12 @@ class Graph(_headrace.GraphCore):
 def _device_string(device):
     if hasattr(device, "to_string"):
         return device.to_string()
-    # "/cpu" is any CPU. Slashes without a part between them say nothing, and
-    # these two types have upper case.
+    # "/cpu" is any CPU. Slashes without a part between them say nothing, nor
+    # does the lack of the first one, and these two types have upper case.
     name = re.sub(r"(^|/)(cpu|gpu)(?=/|$)", r"\1\2:*", str(device),
                   flags=re.IGNORECASE)
     name = re.sub(r"/+", "/", name).rstrip("/")
+    name = re.sub(r"^(?=(job|replica|task|device):)", "/", name)
     return re.sub(r"/device:(cpu|gpu)(?=:|/|$)", lambda part: part[0][:8]
                   + part[1].upper(), name, flags=re.IGNORECASE)
 

@@ -42,6 +42,9 @@ def to_array(value, dtype):
         return to_array(_from_dlpack(value), dtype)
     if isinstance(value, TensorShape):
         value = value.as_list()
+    elif hasattr(value, "tensor_content"):  # a TensorProto, as a node has it
+        from headrace._src.framework.tensor_proto import make_ndarray
+        return to_array(make_ndarray(value), dtype)
     if dtype is None:
         array = _as_array(value, None)
         if array.dtype == np.float64:

@@ -25,7 +25,7 @@ class LossScaleOptimizer(Optimizer):
             raise ValueError('"optimizer" must be an instance of OptimizerV2, '
                              'but got: %s' % (opt,))
         for name in ("clipnorm", "clipvalue"):
-            value = getattr(opt, "_" + name)
+            value = getattr(opt, name, None)
             if value is not None:
                 raise ValueError(
                     "LossScaleOptimizer does not support wrapping optimizers "
@@ -47,9 +47,6 @@ class LossScaleOptimizer(Optimizer):
     loss_scale = property(lambda self: self._loss_scale)
     iterations = property(lambda self: self._optimizer.iterations)
     weights = property(lambda self: self._optimizer.weights)
-
-    def _hyper(self, name):
-        return self._optimizer._hyper(name)
 
     def get_scaled_loss(self, loss):
         """The loss, or a function that returns it, times the scale."""
@@ -96,7 +93,8 @@ class LossScaleOptimizer(Optimizer):
     def _applied(self, pairs, apply):
         with name_scope(self._optimizer._name):
             self._optimizer.iterations
-            self._optimizer._make_variables([v for _, v in pairs])
+            self._optimizer._create_hypers()
+            self._optimizer._create_slots([v for _, v in pairs])
         return group(*applied_if_finite(self._loss_scale, pairs, apply))
 
     def add_slot(self, var, slot_name, initializer=0.):

@@ -13,6 +13,7 @@ from headrace._src.keras.row_values import is_rows
 from headrace._src.keras.training import Training
 from headrace._src.layers import backend, named
 from headrace._src.layers.engine import Layer, as_list
+from headrace._src.variables.tracking import with_told
 
 
 class InputLayer(Layer):
@@ -369,7 +370,7 @@ class Network(Layer):
             found.append(("optimizer", self.optimizer))
         if "_ckpt_saved_epoch" in self.__dict__:
             found.append(("_ckpt_saved_epoch", self._ckpt_saved_epoch))
-        return found
+        return with_told(self, found)
 
     def compute_output_shape(self, input_shape):
         """The shape of the outputs, or a list of them, for inputs of this

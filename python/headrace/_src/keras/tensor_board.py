@@ -152,13 +152,20 @@ class TensorBoard(Callback):
                 embedding.metadata_path = path
         projector.visualize_embeddings(self.writer, config)
 
-    def _write(self, prefix, logs, step):
+    def _write_custom_summaries(self, step, logs=None):
+        """Writes {tag: number}."""
         summary = Summary()
         for name, value in (logs or {}).items():
-            if name not in _NOT_METRICS:
-                summary.value.add(tag=prefix + name, simple_value=float(value))
+            summary.value.add(tag=name, simple_value=float(value))
         self.writer.add_summary(summary, step)
         self.writer.flush()
+
+    def _log_metrics(self, logs, prefix, step):
+        """Writes {name: number} without the numbers of the batch, with `prefix`
+        before the names."""
+        self._write_custom_summaries(step, {
+            prefix + name: value for name, value in (logs or {}).items()
+            if name not in _NOT_METRICS})
 
     def _write_histograms(self, summary):
         self.writer.add_summary(summary, self._validation_batches)
@@ -168,7 +175,7 @@ class TensorBoard(Callback):
         self._samples += (logs or {}).get("size", 1)
         if self.update_freq != "epoch" and (
                 self._samples - self._samples_written >= self.update_freq):
-            self._write("batch_", logs, self._batches)
+            self._log_metrics(logs, "batch_", self._batches)
             self._samples_written = self._samples
         self._batches += 1
 
@@ -177,8 +184,8 @@ class TensorBoard(Callback):
             self.model._test_fetches[self.merged] = self._write_histograms
 
     def on_epoch_end(self, epoch, logs=None):
-        self._write("epoch_", logs, epoch if self.update_freq == "epoch"
-                    else self._samples)
+        self._log_metrics(logs, "epoch_", epoch if self.update_freq == "epoch"
+                          else self._samples)
         self.model._test_fetches.pop(self.merged, None)
         if not self.embeddings_freq:
             return

@@ -33,7 +33,7 @@ from headrace._src.variables.records import (
     VariableAggregation, VariableSynchronization)
 from headrace._src.variables.strategies import in_first_replica
 from headrace._src.variables.tracking import (
-    Container, attributes, saved_attributes)
+    Container, attributes, saved_attributes, with_told)
 from headrace._src.variables.variables import Variable
 
 _OUR_LAYERS = __name__.rpartition(".")[0] + "."
@@ -208,7 +208,8 @@ class Layer(Module):
         self._losses = []         # [(tensor, it depends on the inputs)]
         self._callable_losses = []
         self._loss_functions = []  # all that were added
-        self._updates = []        # [(operation, it depends on the inputs)]
+        self._updates = []        # operations
+        self._updates_of_inputs = []  # whether each depends on the inputs
         self._metric_updates = []  # [(Metric, what updates it)]
         self._calls = []          # [(inputs, outputs)]
         self._call_options = {}   # of calls, by their number: other arguments
@@ -540,13 +541,14 @@ class Layer(Module):
             if not isinstance(update, Operation):
                 update = getattr(update, "op", None) or convert_to_tensor(
                     update).op
-            self._updates.append((update, _depends_on(update, inputs)))
+            self._updates.append(update)
+            self._updates_of_inputs.append(_depends_on(update, inputs))
 
     @property
     def updates(self):
         if not self.trainable and not self.stateful:
             return []
-        return self._all([u for u, _ in self._updates], "updates")
+        return self._all(self._updates, "updates")
 
     def get_updates_for(self, inputs):
         """The updates, of the layers inside too, that depend on `inputs`, or
@@ -554,7 +556,7 @@ class Layer(Module):
         return self._those_for(inputs, self.updates, "_own_updates")
 
     def _own_updates(self):
-        return self._updates
+        return zip(self._updates, self._updates_of_inputs)
 
     # Calls.
 
@@ -735,7 +737,7 @@ class Layer(Module):
                         found.append(("_layers", self._listed_layers))
                     inner.append(value)
         self._listed_layers[:] = inner
-        return found
+        return with_told(self, found)
 
     def _saved_functions(self):
         """What tf.saved_model.save writes beside _checkpoint_children."""

@@ -833,6 +833,14 @@ class Wrapper(Layer):
         self.layer = layer
         super().__init__(**kwargs)
 
+    def build(self, input_shape=None):
+        """Builds the layer, with the names of this one before its weights'."""
+        if not self.layer.built:
+            self.layer._dtype = self.layer._dtype or self._dtype
+            self.layer.build(input_shape)
+            self.layer.built = True
+        self.built = True
+
     def get_config(self):
         return {**super().get_config(), "layer": named.describe(self.layer)}
 

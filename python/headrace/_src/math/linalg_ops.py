@@ -7,7 +7,7 @@ from headrace import raw_ops as _raw
 from headrace._src.control import control_flow as _flow
 from headrace._src.framework import dtypes
 from headrace._src.framework.graph import name_scope
-from headrace._src.framework.tensor import convert_to_tensor
+from headrace._src.framework.tensor import convert_to_tensor, is_tensor
 from headrace._src.ops import array_ops as _array
 from headrace._src.ops import math_ops as _math
 
@@ -293,15 +293,71 @@ def pinv(a, rcond=None, validate_args=False, name=None):
 
 # Solving.
 
+# Bytes of a batch of matrices, above which one kernel that does every step for
+# one matrix before the next beats ops that each read the whole batch.
+_BATCH_BYTES = 256000
+
+
+def _solve_ls_by_ops(shape, dtype):
+    """Whether matrix_solve_ls makes ops for matrices of this static shape, as
+    TensorFlow decides it, rather than one MatrixSolveLs."""
+    if not shape.is_fully_defined():
+        return True
+    sides = shape.as_list()
+    matrices = np.prod(sides[:-2], dtype=np.int64)
+    return (np.prod(sides, dtype=np.int64) * dtype.size <= _BATCH_BYTES
+            or matrices <= min(sides[-2:]))
+
+
+def _gramian_cholesky(matrix, l2_regularizer, is_tall):
+    """The Cholesky decomposition of A^H A + l2_regularizer I if is_tall, else
+    of A A^H + l2_regularizer I."""
+    gramian = _math.matmul(matrix, matrix, adjoint_a=is_tall,
+                           adjoint_b=not is_tall)
+    if is_tensor(l2_regularizer) or l2_regularizer != 0:
+        shape = _array.shape(matrix)
+        batch_shape = shape[:-2]
+        axis = -1 if is_tall else -2
+        identity = _array.eye(shape[axis], batch_shape=batch_shape,
+                       dtype=matrix.dtype)
+        side = matrix.shape[axis]
+        identity.set_shape(matrix.shape[:-2].concatenate([side, side]))
+        gramian += l2_regularizer * identity
+    return _raw.Cholesky(gramian)
+
+
 def matrix_solve_ls(matrix, rhs, l2_regularizer=0.0, fast=True, name=None):
     """x with the least |matrix x - rhs|^2 + l2_regularizer |x|^2; where there
     are several, the smallest. fast: by Cholesky's method, for matrices of good
     condition; else by an orthogonal decomposition, which takes no
-    regularizer."""
-    return _raw.MatrixSolveLs(
-        matrix, rhs, convert_to_tensor(l2_regularizer, dtypes.float64,
-                                       name="l2_regularizer"),
-        fast=fast, name=name)
+    regularizer. A regularizer that is a tensor has the type of the matrix, or
+    float64 where one op does everything: if fast is false, and for large
+    batches of small matrices."""
+    def tall():
+        chol = _gramian_cholesky(matrix, l2_regularizer, True)
+        return cholesky_solve(chol, _math.matmul(matrix, rhs, adjoint_a=True))
+
+    def wide():
+        chol = _gramian_cholesky(matrix, l2_regularizer, False)
+        return _math.matmul(matrix, cholesky_solve(chol, rhs), adjoint_a=True)
+
+    matrix = convert_to_tensor(matrix, name="matrix")
+    if matrix.dtype == dtypes.complex128 and l2_regularizer != 0:
+        raise NotImplementedError(
+            "matrix_solve_ls: complex128 matrices take no l2_regularizer but "
+            "0 (got %s): results would be inaccurate." % (l2_regularizer,))
+    shape = matrix.get_shape()
+    if fast is False or not _solve_ls_by_ops(shape, matrix.dtype):
+        return _raw.MatrixSolveLs(
+            matrix, rhs, convert_to_tensor(l2_regularizer, dtypes.float64,
+                                           name="l2_regularizer"),
+            fast=fast, name=name)
+    with name_scope(name, "matrix_solve_ls", [matrix, rhs, l2_regularizer]):
+        sides = shape[-2:]
+        if sides.is_fully_defined():
+            return (tall if sides[-2] >= sides[-1] else wide)()
+        sides = _array.shape(matrix)[-2:]
+        return _flow.cond(sides[-2] >= sides[-1], tall, wide)
 
 
 def cholesky_solve(chol, rhs, name=None):

@@ -220,9 +220,10 @@ def _with_space_to_batch(x, rate, padding, window, op, nchw=False):
 
 
 def atrous_conv2d(value, filters, rate, padding, name=None):
-    """conv2d with its filter spread by `rate` in both directions."""
-    return conv2d(value, filters, [1, 1, 1, 1], padding,
-                  dilations=[1, rate, rate, 1], name=name)
+    """conv2d with its filter spread by `rate`, a number for both directions or
+    one for each."""
+    return convolution(value, filters, padding, name=name,
+                       dilation_rate=np.broadcast_to(rate, [2]).tolist())
 
 
 def convolution(input, filter, padding, strides=None, dilation_rate=None,

@@ -323,12 +323,14 @@ def eye(num_rows, num_columns=None, batch_shape=None, dtype=dtypes.float32,
             batch, dtype=dtypes.int32, name="shape")
 
         def shape(*sizes):
-            return batch + list(sizes) if known else _raw.ConcatV2(
-                [batch, convert_to_tensor(sizes)], 0)
-        ones_ = ones(shape(diagonal), dtype=dtype)
+            sizes = list(sizes)
+            return batch + sizes if known else concat((batch, sizes), 0)
+        diagonal_shape = shape(diagonal)
+        matrix_shape = None if square else shape(num_rows, columns)
+        ones_ = ones(diagonal_shape, dtype=dtype)
         if square:
             return _raw.MatrixDiag(ones_, name="diag")
-        zeros_ = zeros(shape(num_rows, columns), dtype=dtype)
+        zeros_ = zeros(matrix_shape, dtype=dtype)
         return _raw.MatrixSetDiag(zeros_, ones_, name="set_diag")
 
 

@@ -265,15 +265,16 @@ def log_sigmoid(x, name=None):
 
 @dispatched
 def cast(x, dtype, name=None):
-    """x as `dtype`; x itself if it has that type already. Of a SparseTensor
-    and IndexedSlices the values are cast.
+    """x as `dtype`; x itself, also a resource variable, if it has that type
+    already. Of a SparseTensor and IndexedSlices the values are cast.
 
     `x`: numbers or bools, of any shape, which the result has too. Floats lose
     their fraction on the way to integers; to bool, what is not zero is True.
     TypeError for a `dtype` that is none; UnimplementedError in the run from or
     to strings."""
     dtype = dtypes.as_dtype(dtype).base_dtype
-    if isinstance(x, Tensor) and x.dtype == dtype:
+    if (isinstance(x, Tensor) or getattr(x, "_is_resource", False)) and (
+            x.dtype == dtype):
         return x
     if isinstance(x, IndexedSlices):
         return IndexedSlices(cast(x.values, dtype, name), x.indices,

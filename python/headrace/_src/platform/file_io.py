@@ -243,7 +243,7 @@ def copy(src, dst, overwrite=False):
     src, dst = _path(src), _path(dst)
     if not overwrite and os.path.exists(dst):
         raise errors.AlreadyExistsError(None, None, "file already exists")
-    with _tf_errors(src):
+    with _tf_errors(dst if os.path.exists(src) else src):
         shutil.copyfile(src, dst)
 
 

@@ -15,6 +15,7 @@ from headrace import _headrace
 from headrace._headrace import Tensor
 from headrace._src.framework import dtypes
 from headrace._src.framework import graph as _graph
+from headrace._src.framework import nest
 from headrace._src.framework.behavior import (
     GRAPH_DEF_VERSION, GRAPH_DEF_VERSION_MIN_CONSUMER)
 from headrace._src.framework.default_session import get_default_session
@@ -230,6 +231,12 @@ class TestCase(Assertions):
     def _array(self, x):
         if is_tensor(x):
             x = self.evaluate(x)
+        elif isinstance(x, (list, tuple)):
+            tensors = [t for t in nest.flatten(x) if is_tensor(t)]
+            if tensors:
+                values = iter(self.evaluate(tensors))
+                x = nest.map_structure(
+                    lambda t: next(values) if is_tensor(t) else t, x)
         if isinstance(x, (np.ndarray, np.generic)):
             return np.asarray(x)
         return np.array(x)
@@ -469,7 +476,7 @@ class TestCase(Assertions):
 
     def assertDeviceEqual(self, device1, device2, msg=None):
         """Names of one device, however they are written."""
-        names = [_headrace.merge_devices("", str(d or ""))
+        names = [_headrace.merge_devices("", _graph._device_string(d or ""))
                  for d in (device1, device2)]
         self.assertEqual(*names, msg)
 

@@ -14,7 +14,7 @@ from headrace._src.framework.graph import (
 from headrace._src.framework.messages import SaverDef
 from headrace._src.framework.tensor_shape import TensorShape
 from headrace._src.variables.saveables import (
-    SaveSpec, SaveableObject, saveables, shape_of)
+    SaveSpec, SaveableObject, op_list_to_dict, saveables, shape_of)
 
 
 class BulkSaverBuilder:
@@ -24,6 +24,7 @@ class BulkSaverBuilder:
     # As programs name them that derive classes.
     SaveSpec = SaveSpec
     SaveableObject = SaveableObject
+    OpListToDict = staticmethod(op_list_to_dict)
 
     def __init__(self, write_version=SaverDef.V2):
         self._write_version = write_version

@@ -5,7 +5,8 @@ import re
 from headrace._src.framework.graph import name_scope
 from headrace._src.framework.tensor_shape import TensorShape
 from headrace._src.variables.base import Variable
-from headrace._src.variables.tracking import Setting, saved_attributes
+from headrace._src.variables.tracking import (
+    Setting, saved_attributes, tell, with_told)
 
 
 def _snake_case(name):
@@ -75,8 +76,13 @@ class Module(Setting):
     def _checkpoint_children(self):
         """[(name, value)] of what tf.train.Checkpoint follows: the attributes,
         in the order in which they were set."""
-        return [(name, value) for name, value in saved_attributes(self)
-                if name not in ("_name", "_scope_name")]
+        return with_told(self, [
+            (name, value) for name, value in saved_attributes(self)
+            if name not in ("_name", "_scope_name")])
+
+    def _track_trackable(self, trackable, name, overwrite=False):
+        """`trackable`, which checkpoints save under `name` from now on."""
+        return tell(self, trackable, name, overwrite)
 
     def _flatten(self, recursive=True, predicate=None,
                  attribute_traversal_key=None, with_path=False):

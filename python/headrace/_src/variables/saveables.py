@@ -142,6 +142,13 @@ def named(var_list):
     return names
 
 
+def op_list_to_dict(op_list, convert_variable_to_tensor=True):
+    """What named() gives; variables stay variables, which have the `op` and the
+    `device` that TensorFlow's tensors have."""
+    del convert_variable_to_tensor
+    return named(op_list)
+
+
 def _of_slices(name, slices):
     whole = None
     for var in slices:

@@ -2,17 +2,49 @@
 import contextlib
 import functools
 
+from headrace._loading import load as _load
+
 
 def attributes(thing):
     """[(name, value)] of an object, in the order in which they were set, without
     those that were set where nothing is tracked."""
     found = vars(thing)
-    if "_untracked" not in found:
+    if "_untracked" not in found and "_told_by_name" not in found:
         return list(found.items())
-    untracked = found["_untracked"].values
+    untracked = found["_untracked"].values if "_untracked" in found else {}
     return [(name, value) for name, value in found.items()
             if not (name in untracked and untracked[name] is value)
-            and name != "_untracked"]
+            and name not in ("_untracked", "_told_by_name")]
+
+
+def told(thing):
+    """{name: object} of what an object's _track_trackable() was told."""
+    return vars(thing).get("_told_by_name", {})
+
+
+def tell(thing, trackable, name, overwrite=False):
+    """Does what _track_trackable() of an object does: `trackable` is among what
+    checkpoints save of it, and is returned. TypeError for what they do not
+    follow; ValueError for a name that another object has, unless
+    `overwrite`."""
+    if not _load("_src.training.object_graph").is_object(trackable):
+        raise TypeError("Trackable._track_trackable() passed type %s, not a "
+                        "Trackable." % type(trackable))
+    known = told(thing).get(name, vars(thing).get(name))
+    if known is not None and known is not trackable and not overwrite:
+        raise ValueError(
+            "Called Trackable._track_trackable() with name='%s', but a "
+            "Trackable with this name is already declared as a dependency. "
+            "Names must be unique (or overwrite=True)." % name)
+    vars(thing).setdefault("_told_by_name", {})[name] = trackable
+    return trackable
+
+
+def with_told(thing, children):
+    """The list `children` of an object and what it was told besides."""
+    names = {name for name, _ in children}
+    return children + [(name, value) for name, value in told(thing).items()
+                       if name not in names]
 
 
 class NoDependency:
