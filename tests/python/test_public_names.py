@@ -51,7 +51,8 @@ INTERNAL_MODULES = """
     variables.initial_values variables.partitions variables.records
     variables.ref_variables variables.resource_variables variables.saveables
     framework.notebook platform.own_app training.graph_copies
-    framework.operation saved_model.bodies saved_model.concrete saved_model.structures
+    framework.autograph_status framework.operation saved_model.bodies
+    saved_model.concrete saved_model.structures
     testing.assertions variables.store variables.tracking feature_column.features"""
 INTERNAL = {
     "autograph.function": "Concrete Function",

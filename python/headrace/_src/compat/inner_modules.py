@@ -392,6 +392,10 @@ NAMES = {
     "python.distribute.summary_op_util": {
         "compat.training_tools": "skip_summary",
     },
+    "python.autograph.core.ag_ctx": {
+        "framework.autograph_status": """
+            ControlStatusCtx Status control_status_ctx""",
+    },
     "python.autograph.pyct.transformer": {
         "compat.autograph_parts": "Base",
     },
@@ -567,7 +571,7 @@ NAMES = {
             NullContextmanager""",
         "compat.graphs": """
             _TensorLike=TensorLike _as_graph_element=as_graph_element
-            _get_graph_from_inputs=graph_from_inputs convert_to_tensor_v2
+            _assert_same_graph _get_graph_from_inputs=graph_from_inputs convert_to_tensor_v2
             default_session get_all_collection_keys
             get_name_scope has_default_graph inside_function
             internal_convert_n_to_tensor internal_convert_to_tensor
@@ -577,7 +581,8 @@ NAMES = {
         "compat.gradient_registry": "_gradient_registry=registry",
         "compat.node_tools": """
             Operation OpStats RegisterShape RegisterStatistics
-            _NodeDef=node_def _default_graph_stack=default_graph_stack
+            _NodeDef=node_def _create_c_op=create_c_op
+            _default_graph_stack=default_graph_stack
             get_collection_proto_type get_from_proto_function
             get_gradient_function get_stats_for_node_def get_to_proto_function
             name_scope_v2 register_proto_function""",
@@ -589,6 +594,17 @@ NAMES = {
     },
     "python.framework.test_ops": {
         "compat.op_library": "_op_def_lib=all_ops",
+    },
+    "python.framework.error_interpolation": {
+        "compat.error_interpolation": """
+            _BAD_FILE_SUBSTRINGS _ParseTag _build_error_message
+            _compute_colocation_summary_from_dict
+            _compute_colocation_summary_from_op
+            _compute_device_assignment_summary_from_op
+            _compute_device_summary_from_list _compute_useful_frames
+            _find_index_of_defining_frame_for_op _get_defining_frame_from_op
+            _sources_for_node compute_field_dict create_graph_debug_info_def
+            interpolate parse_message traceback_files_common_prefix""",
     },
     "python.framework.op_def_library": {
         "compat.op_library": "OpDefLibrary",

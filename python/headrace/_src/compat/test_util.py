@@ -2,6 +2,7 @@
 graph mode; those for GPUs and for TensorFlow 2 are skipped."""
 import contextlib
 import functools
+import gc
 import itertools
 import unittest
 
@@ -60,9 +61,30 @@ run_deprecated_v1 = deprecated_graph_mode_only = run_v1_only
 also_run_as_tf_function = enable_control_flow_v2 = run_v1_only
 disable_control_flow_v2 = with_control_flow_v2 = run_v1_only
 disable_xla = no_xla_auto_jit = xla_allow_fallback = run_v1_only
-assert_no_new_tensors = assert_no_garbage_created = run_v1_only
+assert_no_new_tensors = run_v1_only
 assert_no_new_pyobjects_executing_eagerly = run_v1_only
 enable_tf_xla_constant_folding = use_deterministic_cudnn = run_v1_only
+
+
+def assert_no_garbage_created(f):
+    """A decorator of tests that makes no objects which refer to each other in
+    a cycle and to which nothing else refers: AssertionError if it does."""
+    @functools.wraps(f)
+    def decorated(self, *args, **kwargs):
+        gc.collect()
+        flags = gc.get_debug()
+        gc.set_debug(gc.DEBUG_SAVEALL)
+        before = len(gc.garbage)
+        try:
+            result = f(self, *args, **kwargs)
+            gc.collect()
+            found = len(gc.garbage)
+            del gc.garbage[before:]
+        finally:
+            gc.set_debug(flags)
+        self.assertEqual(before, found)
+        return result
+    return decorated
 
 
 def _skipping(reason):
