@@ -8,7 +8,8 @@ import pytest
 
 import headrace as tf
 from headrace._src.compat import (
-    error_interpolation, gradient_registry, graphs, node_tools, shape_functions)
+    error_interpolation, gradient_registry, graphs, kernels, node_tools,
+    shape_functions)
 from headrace._src.framework.autograph_status import (
     ControlStatusCtx, Status, control_status_ctx)
 from headrace._src.framework.operation import (
@@ -509,3 +510,11 @@ def test_dimensions_are_divided_to_whole_numbers():
         tf.Dimension(12) / 5
     with pytest.raises(TypeError, match="please use // instead"):
         5 / tf.Dimension(12)
+
+
+def test_kernels_are_listed():
+    found = kernels.get_registered_kernels_for_op("MatMul").kernel
+    assert {k.op for k in found} == {"MatMul"}
+    assert "CPU" in {k.device_type for k in found}
+    assert len(kernels.get_registered_kernels_for_op("NoSuchOp").kernel) == 0
+    assert len(kernels.get_all_registered_kernels().kernel) > len(found)

@@ -124,6 +124,7 @@ INTERNAL = {
     "training.object_checkpoints": "SecondCheckpoint",
     "keras.saved_models": """children default_signature kind read read_weights
         save training_config""",
+    "functions.defun": "from_library get_extra_args get_extra_inputs",
     "saved_model.save": "functions_of prepared save_objects",
     "layers.recurrent": "OfOneCell",
     "keras.models": "Network",

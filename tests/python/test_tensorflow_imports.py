@@ -131,6 +131,15 @@ from tensorflow.python.feature_column import feature_column as f; f._DenseColumn
 from tensorflow.python.framework import op_def_registry; op_def_registry.get_registered_ops()["Add"].input_arg
 from tensorflow.python.framework import constant_op, dtypes, errors, errors_impl, ops, random_seed
 from tensorflow.python.framework import dtypes as d; assert d.float32_ref._is_ref_dtype and d.half_ref
+from tensorflow.python.framework import dtypes as d; assert d.as_dtype("float_ref") is d.float32_ref and d.as_dtype("half_ref") is d.half_ref and d.as_dtype("double_ref") is d.float64_ref
+from tensorflow.python.framework import versions as v; assert v.__version__ == v.VERSION and v.__git_version__ and v.__compiler_version__ == v.COMPILER_VERSION
+from tensorflow.python.framework.kernels import get_all_registered_kernels, get_registered_kernels_for_op
+from tensorflow.python.framework import error_interpolation; assert error_interpolation.interpolate("a", None) == "a"
+from tensorflow.python.autograph.core import ag_ctx; assert ag_ctx.control_status_ctx().status is ag_ctx.Status.UNSPECIFIED
+from tensorflow.python.framework.function import _DefinedFunction, _from_definition, from_library, get_extra_args
+from tensorflow.python.framework import function_def_to_graph as f, graph_to_function_def as g; assert f.function_def_to_graph and g.graph_to_function_def
+from tensorflow.python.framework.composite_tensor_utils import append_composite_tensor, is_composite_or_composite_value
+from tensorflow.python.framework.graph_util_impl import _node_name; assert _node_name("^a") == _node_name("a:1") == "a"
 from tensorflow.python.framework import tensor_shape as s; s.vector(3), s.as_shape([1]), s.unknown_shape()
 from tensorflow.python.framework import graph_util, importer, function, meta_graph, graph_io
 from tensorflow.python.framework.ops import Tensor, GraphKeys, convert_to_tensor, RegisterGradient

@@ -526,7 +526,16 @@ NAMES = {
         "functions.func_graph": "FuncGraph",
     },
     "python.framework.function": {
-        "functions.defun": "Defun",
+        "functions.defun": """
+            Defun _DefinedFunction=_Defined _OverloadedFunction=_Overloaded
+            _from_definition from_library get_extra_args get_extra_inputs""",
+    },
+    "python.framework.function_def_to_graph": {
+        "compat.function_graphs": """
+            function_def_to_graph function_def_to_graph_def""",
+    },
+    "python.framework.graph_to_function_def": {
+        "compat.function_graphs": "graph_to_function_def",
     },
     "python.framework.tensor_spec": {
         "ops.type_specs": "BoundedTensorSpec TensorSpec",
@@ -537,7 +546,12 @@ NAMES = {
             type_spec_from_value""",
     },
     "python.framework.composite_tensor": {
-        "compat.composite": "CompositeTensor",
+        "compat.composite": """
+            CompositeTensor replace_composites_with_components""",
+    },
+    "python.framework.composite_tensor_utils": {
+        "compat.composite": """
+            append_composite_tensor get_shape is_composite_or_composite_value""",
     },
     "python.framework.indexed_slices": {
         "framework.indexed_slices": "IndexedSlicesValue",
@@ -605,6 +619,13 @@ NAMES = {
             _find_index_of_defining_frame_for_op _get_defining_frame_from_op
             _sources_for_node compute_field_dict create_graph_debug_info_def
             interpolate parse_message traceback_files_common_prefix""",
+    },
+    "python.framework.graph_util_impl": {
+        "framework.graph_rewrites": "_node_name=_node_of",
+    },
+    "python.framework.kernels": {
+        "compat.kernels": """
+            get_all_registered_kernels get_registered_kernels_for_op""",
     },
     "python.framework.op_def_library": {
         "compat.op_library": "OpDefLibrary",
@@ -800,7 +821,9 @@ NAMES = {
             safe_embedding_lookup_sparse_v2""",
     },
     "python.ops.functional_ops": {
-        "compat.calls": "For Gradient If While partitioned_call remote_call",
+        "compat.calls": """
+            For Gradient If While partitioned_call remote_call
+            symbolic_gradient""",
     },
     "python.ops.gradient_checker": {
         "testing.gradient_checker": "compute_gradient compute_gradient_error",
@@ -1470,7 +1493,14 @@ NAMES = {
         "framework.operation": "Reference",
     },
     "python.framework.versions": {
-        "platform.sysconfig": "CXX11_ABI_FLAG MONOLITHIC_BUILD",
+        "compat.constants": """
+            COMPILER_VERSION GIT_VERSION
+            __compiler_version__=COMPILER_VERSION __git_version__=GIT_VERSION""",
+        "framework.behavior": "VERSION __version__=VERSION",
+        "platform.sysconfig": """
+            CXX11_ABI_FLAG MONOLITHIC_BUILD
+            __cxx11_abi_flag__=CXX11_ABI_FLAG
+            __monolithic_build__=MONOLITHIC_BUILD""",
     },
     "python.feature_column.sequence_feature_column": {
         "feature_column.sequences": "SequenceNumericColumn",

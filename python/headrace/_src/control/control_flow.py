@@ -116,6 +116,10 @@ def _widen_indices(original, original_false, contexts, results):
 
 def smart_cond(pred, true_fn=None, false_fn=None, name=None):
     """cond, or a plain call where `pred` is known now."""
+    for argument, function in (("true_fn", true_fn), ("false_fn", false_fn)):
+        if not callable(function):
+            raise TypeError("smart_cond: `%s` must be callable. Got %r"
+                            % (argument, function))
     value = pred
     if isinstance(pred, Tensor):
         value = constant_value(pred)

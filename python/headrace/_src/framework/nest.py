@@ -156,6 +156,12 @@ def _difference_of_composites(a, b):
         if len(flatten(x, True)) != len(flatten(y, True)):
             return ValueError, "%s does not have the tensors of %s" % (
                 _shown(x), _shown(y))
+        if hasattr(x, "_type_spec") and hasattr(y, "_type_spec"):
+            try:
+                x._type_spec.most_specific_compatible_type(y._type_spec)
+            except ValueError:
+                return ValueError, "%s is not compatible with %s" % (
+                    x._type_spec, y._type_spec)
     return None
 
 
