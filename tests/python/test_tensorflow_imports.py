@@ -132,6 +132,8 @@ from tensorflow.python.framework import op_def_registry; op_def_registry.get_reg
 from tensorflow.python.framework import constant_op, dtypes, errors, errors_impl, ops, random_seed
 from tensorflow.python.framework import dtypes as d; assert d.float32_ref._is_ref_dtype and d.half_ref
 from tensorflow.python.framework import dtypes as d; assert d.as_dtype("float_ref") is d.float32_ref and d.as_dtype("half_ref") is d.half_ref and d.as_dtype("double_ref") is d.float64_ref
+from tensorflow.python.ops import variables as v; x = v.Variable(1., name="x"); assert x.op.type == "VarHandleOp" and x.initial_value.name == "x/Initializer/initial_value:0" and isinstance(v.VariableV1(1.), v.Variable) and v.VariableV1(2.).op.type == "VariableV2"
+from tensorflow.python.ops import variables as v; isinstance(type("Own", (v.Variable,), {"__init__": lambda self: None})(), v.Variable)
 from tensorflow.python.framework import versions as v; assert v.__version__ == v.VERSION and v.__git_version__ and v.__compiler_version__ == v.COMPILER_VERSION
 from tensorflow.python.framework.kernels import get_all_registered_kernels, get_registered_kernels_for_op
 from tensorflow.python.framework import error_interpolation; assert error_interpolation.interpolate("a", None) == "a"

@@ -567,7 +567,8 @@ NAMES = {
             import_scoped_meta_graph_with_return_elements
             ops_used_by_graph_def stripped_op_list_for_graph""",
         "training.meta_graph": """
-            add_collection_def create_meta_graph_def read_meta_graph_file""",
+            add_collection_def create_meta_graph_def read_meta_graph_file
+            strip_graph_default_valued_attrs""",
     },
     "python.framework.op_def_registry": {
         "compat.op_registry": "get_registered_ops register_op_list",
@@ -1197,7 +1198,9 @@ NAMES = {
     "python.ops.variables": {
         "variables.partitions": "PartitionedVariable",
         "variables.ref_variables": "RefVariable",
-        "variables.base": "Variable VariableV1=Variable",
+        "variables.base": "VariableV1=Variable",
+        "compat.second_variables": "Variable=SecondVariable",
+        "variables.records": "VariableAggregationV2=VariableAggregation",
     },
     "python.ops.weights_broadcast_ops": {
         "losses.weights": """

@@ -177,7 +177,7 @@ def assert_equal_graph_def_v2(expected, actual):
 def assert_meta_graph_protos_equal(tester, a, b):
     """MetaGraphDefs that are equal; what the messages in their collections of
     bytes say counts, not how."""
-    from headrace._src.compat.graphs import get_collection_proto_type
+    from headrace._src.compat.node_tools import get_collection_proto_type
     tester.assertEqual(set(a.collection_def), set(b.collection_def))
     for key in a.collection_def:
         left, right = a.collection_def[key], b.collection_def[key]

@@ -30,7 +30,7 @@ def to_array(value, dtype):
     if isinstance(value, (np.ndarray, np.generic)):
         if dtype is None:
             return np.asarray(value)
-        if dtype == object and value.dtype.kind not in "SUO":
+        if dtype == object and value.size and value.dtype.kind not in "SUO":
             raise TypeError("Expected string, got array of type %s"
                             % value.dtype)
         return np.asarray(value).astype(dtype)
