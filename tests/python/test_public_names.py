@@ -182,7 +182,8 @@ INTERNAL = {
         infer_var_name warm_start_var_with_vocab""",
     "training.meta_graph": """add_collection_def all_nodes create_meta_graph_def
                               import_scoped_meta_graph naming proto_functions
-                              read_meta_graph_file""",
+                              read_meta_graph_file
+                              strip_graph_default_valued_attrs""",
     "slim.evaluation": "latest_eval_step_value",
     "training.gradients": """key_of register remove replace source_of
                              through_library variables_by_tensor

@@ -598,6 +598,7 @@ NAMES = {
             Operation OpStats RegisterShape RegisterStatistics
             _NodeDef=node_def _create_c_op=create_c_op
             _default_graph_stack=default_graph_stack
+            _default_session_stack=default_session_stack
             get_collection_proto_type get_from_proto_function
             get_gradient_function get_stats_for_node_def get_to_proto_function
             name_scope_v2 register_proto_function""",

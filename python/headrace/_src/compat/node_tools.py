@@ -9,6 +9,8 @@ from headrace._src.compat.gradient_registry import (
     registry as gradient_registry)
 from headrace._src.framework import device_spec
 from headrace._src.framework import graph as _graph
+from headrace._src.framework.default_session import (
+    default_sessions, get_default_session)
 from headrace._src.framework.messages import NodeDef
 from headrace._src.training import meta_graph as _meta_graph
 
@@ -240,7 +242,22 @@ class _DefaultGraphStack:
         return not _headrace.default_graph_depth()
 
 
+class _DefaultSessionStack:
+    """The default sessions of this thread."""
+    stack = property(lambda self: list(default_sessions()))
+
+    def get_default(self):
+        return get_default_session()
+
+    def reset(self):
+        default_sessions().clear()
+
+    def is_cleared(self):
+        return not default_sessions()
+
+
 default_graph_stack = _DefaultGraphStack()
+default_session_stack = _DefaultSessionStack()
 
 
 class name_scope_v2:
