@@ -1303,7 +1303,19 @@ NAMES = {
             parse_numpy_printoption print_tensors_in_checkpoint_file""",
     },
     "python.tools.optimize_for_inference_lib": {
-        "compat.checkpoints": "optimize_for_inference",
+        "compat.inference_graphs": """
+            EPSILON_ATTR INPUT_ORDER ensure_graph_is_valid fold_batch_norms
+            fuse_resize_and_conv node_from_map node_name_from_input
+            optimize_for_inference scale_after_normalization
+            values_from_const""",
+    },
+    "python.tools.saved_model_cli": {
+        "compat.saved_model_cli": """
+            _OP_BLACKLIST create_parser get_meta_graph_def get_signature_def_map
+            load_inputs_from_input_arg_string
+            preprocess_input_examples_arg_string
+            preprocess_input_exprs_arg_string preprocess_inputs_arg_string run
+            run_saved_model_with_feed_dict scan scan_meta_graph_def show""",
     },
     "python.tools.saved_model_utils": {
         "compat.checkpoints": """
