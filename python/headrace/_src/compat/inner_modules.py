@@ -1035,7 +1035,7 @@ NAMES = {
     "python.ops.math_ops": {
         "compat.gradient_tools": """
             _as_indexed_slices=as_indexed_slices
-            _as_indexed_slices_list=as_indexed_slices_list""",
+            _as_indexed_slices_list=as_indexed_slices_list reduced_shape""",
         "compat.second_forms": """
             argmax_v2 argmin_v2 count_nonzero_v2 scalar_mul_v2
             sparse_segment_mean_v2 sparse_segment_sqrt_n_v2
@@ -1111,6 +1111,18 @@ NAMES = {
         "ops.math_ops": """
             reduce_all reduce_any reduce_max reduce_mean reduce_min reduce_prod
             reduce_sum""",
+        "compat.ragged_parts": """
+            segment_max segment_mean segment_min segment_prod segment_sqrt_n
+            segment_sum""",
+    },
+    "python.ops.ragged.ragged_conversion_ops": {
+        "compat.ragged_parts": "from_sparse from_tensor to_sparse to_tensor",
+    },
+    "python.ops.ragged.ragged_util": {
+        "compat.ragged_parts": """
+            assert_splits_match convert_to_int_tensor get_positive_axis
+            lengths_to_splits repeat_ranges""",
+        "ops.array_special": "repeat",
     },
     "python.ops.ragged.ragged_squeeze_op": {
         "ops.array_ops": "squeeze",
