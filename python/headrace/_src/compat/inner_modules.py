@@ -611,6 +611,11 @@ NAMES = {
     "python.framework.test_ops": {
         "compat.op_library": "_op_def_lib=all_ops",
     },
+    "python.framework.auto_control_deps": {
+        "compat.automatic_control": """
+            AutomaticControlDependencies automatic_control_dependencies
+            op_is_stateful""",
+    },
     "python.framework.error_interpolation": {
         "compat.error_interpolation": """
             _BAD_FILE_SUBSTRINGS _ParseTag _build_error_message
