@@ -116,6 +116,7 @@ INTERNAL = {
     "keras.losses": "huber_loss reduced weighted",
     "keras.metrics": "Counts MeanOfFunction accuracy",
     "keras.models": "Network",
+    "summary.event_files": "EventFile",
     "summary.writers": """NoopSummaryWriter ResourceSummaryWriter
         create_file_writer_v2 create_noop_writer record_if state
         summary_writer_function written""",

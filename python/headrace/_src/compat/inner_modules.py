@@ -884,6 +884,12 @@ NAMES = {
     "python.ops.while_v2": {
         "compat.second_control_flow": "while_loop",
     },
+    "python.summary.writer.event_file_writer": {
+        "compat.events_writer": "EventFileWriter",
+    },
+    "python.summary.writer.writer": {
+        "compat.events_writer": "EventFileWriter",
+    },
     "python.summary.plugin_asset": {
         "compat.plugin_asset": """
             PluginAsset get_all_plugin_assets get_plugin_asset""",
@@ -1242,6 +1248,7 @@ NAMES = {
             test_src_dir_path unittest""",
     },
     "python.pywrap_tensorflow": {
+        "compat.events_writer": "EventsWriter",
         "compat.record_reader": "PyRecordReader PyRecordReader_New",
         "compat.graphs": "TF_TryEvaluateConstant_wrapper=try_evaluate_constant",
         "training.checkpoint_reader": """
