@@ -437,6 +437,7 @@ NAMES = {
             sequence_input_layer sequence_numeric_column""",
     },
     "contrib.framework": {
+        "flow.record_input": "RecordInput",
         "compat.graphs": """
             get_graph_from_inputs=graph_from_inputs get_name_scope
             prepend_name_scope strip_name_scope""",

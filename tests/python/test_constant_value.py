@@ -12,6 +12,7 @@ def P(shape, dtype=tf.int32):
 
 KNOWN = {
     "size": (lambda: tf.raw_ops.Size(P([2, 3])), np.int32(6)),
+    "empty size": (lambda: tf.raw_ops.Size(P([0, None])), np.int32(0)),
     "range": (lambda: tf.range(1, 5, 2), np.int32([1, 3])),
     "range_float": (lambda: tf.range(1., 2., .25),
                     np.float32([1, 1.25, 1.5, 1.75])),
@@ -41,6 +42,7 @@ def test_known(case):
 @pytest.mark.parametrize("build", [
     lambda: tf.concat([P([1]), [2]], 0),
     lambda: tf.stack([1, P([])]),
+    lambda: tf.stack([[1], [2]], axis=1),
     lambda: tf.fill(P([1]), 7),
     lambda: tf.equal(1, P([])),
     lambda: tf.raw_ops.Size(P([None])),

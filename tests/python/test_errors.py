@@ -22,6 +22,8 @@ def test_classes(code, name):
     assert (e.message, e.error_code, str(e)) == ("why", code, "why")
     assert tf.errors.exception_type_from_error_code(code) is cls
     again = pickle.loads(pickle.dumps(e))
+    with_node = tf.errors.AbortedError(tf.NodeDef(name="n"), None, "m")
+    assert pickle.loads(pickle.dumps(with_node)).node_def.name == "n"
     assert type(again) is cls and again.message == "why"
 
 

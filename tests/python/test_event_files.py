@@ -6,6 +6,7 @@ import threading
 import pytest
 
 import headrace as tf
+from headrace._src.compat import events_writer
 from headrace._src.compat.record_reader import PyRecordReader_New
 
 
@@ -208,3 +209,37 @@ def test_a_cached_writer_writes_its_graph(tmp_path):
               if e.HasField("graph_def")]
     assert [[n.name for n in tf.GraphDef.FromString(g).node]
             for g in graphs] == [["only"]]
+
+
+def test_events_are_written_without_a_file_writer(tmp_path):
+    event = tf.Event(wall_time=123.45, step=67)
+    writer = events_writer.EventsWriter(str(tmp_path / "run").encode())
+    assert list(tmp_path.iterdir()) == []
+    path = writer.FileName().decode()
+    assert os.path.basename(path).startswith("run.out.tfevents.")
+    writer.WriteEvent(event)
+    assert writer.Flush() and writer.Close()
+    first, second = tf.train.summary_iterator(path)
+    assert first.file_version and second == event
+    with pytest.raises(TypeError, match="Expected an event_pb2.Event proto, but "
+                                        "got <class 'int'>"):
+        writer.WriteEvent(3)
+    writer.InitWithSuffix(b".end")
+    assert writer.FileName().endswith(b".end")
+    writer.Close()
+
+
+def test_event_file_writers_are_opened_again(tmp_path):
+    writer = events_writer.EventFileWriter(tmp_path / "a", filename_suffix=".x")
+    assert writer.get_logdir() == str(tmp_path / "a")
+    for step in range(3):
+        writer.add_event(tf.Event(step=step + 1))
+    writer.flush()
+    writer.close()
+    writer.add_event(tf.Event(step=9))
+    writer.reopen()
+    writer.add_event(tf.Event(step=4))
+    writer.close()
+    steps = [[e.step for e in tf.train.summary_iterator(str(path))]
+             for path in sorted((tmp_path / "a").iterdir())]
+    assert steps == [[0, 1, 2, 3], [0, 4]]

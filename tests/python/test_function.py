@@ -3,6 +3,8 @@ import numpy as np
 import pytest
 
 import headrace as tf
+from headrace._src.compat import calls, function_graphs
+from headrace._src.functions import defun
 
 
 def run(fetches, feeds=None):
@@ -152,6 +154,180 @@ def test_refusals():
         tf.headrace.Defun(tf.float32, nonsense=1)
     with pytest.raises(ValueError, match="float32"):
         f(tf.constant(1))
+
+
+@pytest.mark.parametrize("types,function,text", [
+    ([], lambda a=1: tf.constant(a), "argument defaults .* are not supported"),
+    ([], lambda **k: tf.constant(1), "keywords arguments are not supported"),
+    ([], lambda *, k: tf.constant(1), "keywords arguments are not supported"),
+    ([tf.float32], lambda a, b: a, "specified input types: 1"),
+    ([tf.float32] * 2, lambda a: a, "specified input types: 2"),
+    ([], lambda: (None, None), "can not return None")])
+def test_functions_that_are_refused(types, function, text):
+    with pytest.raises(ValueError, match=text):
+        tf.headrace.Defun(*types)(function).definition
+
+
+def test_results_have_as_many_names_as_there_are():
+    f = tf.headrace.Defun(tf.float32, out_names=["a", "b"])(lambda x: x)
+    with pytest.raises(tf.errors.InvalidArgumentError, match=(
+            "output names size = 2 outputs size = 1")):
+        f(1.)
+
+
+def test_a_function_has_the_state_of_what_it_calls():
+    @tf.headrace.Defun()
+    def constant():
+        """Forty-two."""
+        return tf.constant(42)
+
+    @tf.headrace.Defun()
+    def random():
+        return tf.random_uniform([100])
+
+    functions = [constant, random, tf.headrace.Defun()(lambda: constant()),
+                 tf.headrace.Defun()(lambda: random())]
+    assert [f.definition.signature.is_stateful for f in functions] == [
+        False, True, False, True]
+    assert constant.definition.signature.description == "Forty-two."
+    x, y = functions[3](), functions[3]()
+    assert x.op.type == "StatefulPartitionedCall"
+    assert functions[2]().op.type == "PartitionedCall"
+    one, two = run([x, y])
+    assert (one != two).any()
+
+
+def test_state_is_captured_by_value_where_it_is_listed():
+    t = tf.random_uniform([3], maxval=9, dtype=tf.int32)
+    with pytest.raises(ValueError, match="Cannot capture a stateful node"):
+        tf.headrace.Defun(capture_by_value=True)(lambda: t + 1)()
+    f = tf.headrace.Defun(capture_by_value=True,
+                          whitelisted_stateful_ops={t.op})(lambda: t + 1)
+    assert f.captured_inputs == [] and run(f()).min() >= 1
+
+
+@pytest.mark.parametrize("name,value,field", [
+    ("experimental_x", "text", "s"), ("experimental_x", 3, "i"),
+    ("experimental_x", 3., "f"), ("experimental_x", True, "b"),
+    ("_implements", "lstm", "s"), ("_reference", "paper", "s")])
+def test_options_become_attrs_of_the_function(name, value, field):
+    f = tf.headrace.Defun(tf.int32, **{name: value})(lambda i: i)
+    found = f.definition.attr[name]
+    assert found.WhichOneof("value") == field
+    assert getattr(found, field) == (
+        value.encode() if field == "s" else value)
+    with pytest.raises(ValueError, match="Unsupported attribute type for "):
+        tf.headrace.Defun(tf.int32, experimental_x=[1])(lambda i: i)
+
+
+def gradient_of_two():
+    g = tf.headrace.Defun(tf.float32, tf.float32)(lambda x, dy: x * dy * 100)
+    f = tf.headrace.Defun(tf.float32, grad_func=g)(lambda x: x * x)
+    return f, g
+
+
+def test_functions_are_made_of_their_definitions():
+    c = tf.constant(10.)
+    captures = tf.headrace.Defun(tf.float32)(lambda x: x + c)
+    f, g = gradient_of_two()
+    assert f.grad_func_name == g.name and g.grad_func_name is None
+    for function, gradient, types in ((f, g, 1), (g, None, 2),
+                                      (captures, None, 2)):
+        made = defun._from_definition(function.definition, gradient)
+        assert made.name == function.name
+        assert made.definition == function.definition
+        assert made.declared_input_types == (tf.float32,) * types
+        assert made.captured_inputs == []
+        assert made.grad_func_name == function.grad_func_name
+    with tf.Graph().as_default():
+        x = tf.constant(3.)
+        made = defun._from_definition(f.definition, g)
+        y = made(x)
+        assert run([y, tf.gradients(y, x)[0]]) == [9, 300]
+
+
+def test_functions_are_made_of_libraries():
+    f, g = gradient_of_two()
+    with tf.Graph().as_default() as graph:
+        f(1.)
+        library = graph.as_graph_def().library
+    found = {made.name: made for made in defun.from_library(library)}
+    assert sorted(found) == sorted([f.name, g.name])
+    assert found[f.name].grad_func_name == g.name
+    assert defun.from_library(type(library)()) == []
+    for kept in (f, g):
+        missing = type(library)()
+        missing.gradient.extend(library.gradient)
+        missing.function.extend([kept.definition])
+        with pytest.raises(ValueError, match=(
+                "FunctionDefLibrary missing '%s' FunctionDef"
+                % (g if kept is f else f).name)):
+            defun.from_library(missing)
+    library.gradient.add(function_name=g.name, gradient_func=f.name)
+    with pytest.raises(ValueError, match="cyclic gradient functions"):
+        defun.from_library(library)
+
+
+def test_captured_tensors_are_known_while_a_function_is_traced():
+    c = tf.constant(10.)
+
+    @tf.headrace.Defun(tf.float32)
+    def f(x):
+        y = x + c
+        assert defun.get_extra_inputs() == [c]
+        assert defun.get_extra_args()[0].consumers() == [y.op]
+        return y
+    assert run(f(1.)) == 11
+    assert defun.get_extra_inputs() == defun.get_extra_args() == []
+
+
+def test_graphs_and_functions_are_made_of_each_other():
+    with tf.Graph().as_default() as graph:
+        x, y = (tf.placeholder(tf.float32, name=n) for n in "xy")
+        low, high = tf.split(tf.stack([x, y]), 2, name="parts")
+        results = [x, tf.add_n([x, y], name="sum"), high, low]
+    function = function_graphs.graph_to_function_def(
+        graph, graph.get_operations(), [x, y], results)
+    function.signature.name = "parts_of_two"
+    graph_def, names = function_graphs.function_def_to_graph_def(
+        function, [None, tf.TensorShape([5])])
+    assert "shape" not in graph_def.node[0].attr
+    assert graph_def.node[1].attr["shape"].shape.dim[0].size == 5
+    assert names["x"] == "x:0" and names["^sum"] == "^sum"
+    assert names["parts:output:1"] == "parts:1"
+    assert list(graph_def.node[-1].input) == ["x:0", "y:0"]
+    made = function_graphs.function_def_to_graph(function)
+    assert made.name == "parts_of_two" and made.inputs[0].shape.ndims is None
+    with tf.Session(graph=made) as session:
+        found = session.run(made.outputs, {"x:0": 2, "y:0": 3})
+    assert [v.tolist() for v in found] == [2, 5, [3], [2]]
+    made = function_graphs.function_def_to_graph(
+        function, [tf.TensorShape([5]), None])
+    assert made.outputs[1].shape.as_list() == [5]
+    with pytest.raises(ValueError, match="Length of input_shapes"):
+        function_graphs.function_def_to_graph(function, [tf.TensorShape([5])])
+    with pytest.raises(ValueError, match="1 names for 4 outputs"):
+        function_graphs.graph_to_function_def(
+            graph, graph.get_operations(), [x, y], results, ["a"])
+
+
+def test_a_graph_of_a_function_has_what_it_calls():
+    inner = tf.headrace.Defun(tf.float32)(lambda x: x + 1)
+    outer = tf.headrace.Defun(tf.float32)(lambda x: inner(x) * 2)
+    with tf.Graph().as_default():
+        outer(1.)
+        made = function_graphs.function_def_to_graph(outer.definition)
+    with tf.Session(graph=made) as session:
+        assert session.run(made.outputs, {made.inputs[0]: 3.}) == [8]
+
+
+def test_gradients_of_a_function_by_its_name():
+    f = tf.headrace.Defun(tf.float32, func_name="SquareOf")(lambda x: x * x)
+    x = tf.constant(3.)
+    f(x)
+    for function in (f, "SquareOf"):
+        dx, = calls.symbolic_gradient([x, 1.], [tf.float32], function)
+        assert run(dx) == 6
 
 
 def library_of(change=None):

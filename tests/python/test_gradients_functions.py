@@ -457,7 +457,7 @@ def test_a_gradient_function_with_too_few_results():
 
 def test_a_function_with_a_gradient_in_python():
     def backwards(op, dy):
-        assert op.type == "StatefulPartitionedCall"
+        assert op.type == "PartitionedCall"
         return dy * op.inputs[1] * 100, None
 
     @Defun(d, d, python_grad_func=backwards)

@@ -71,6 +71,9 @@ def test_remove_training_nodes():
     assert ops["y"] == ["x"] and ops["i"] == ["x"]
     assert ops["last"] == ["x", "^i"]  # which is why i is there
     assert run_def(left, ["y:0", "last:0"]) == [[-3.], [-3.]]
+    bare = tf.GraphDef()
+    bare.node.add(name="x", op="NoOp")
+    assert tf.graph_util.remove_training_nodes(bare) == bare
 
 
 def test_must_run_on_cpu():

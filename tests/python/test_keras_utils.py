@@ -21,6 +21,10 @@ def test_constant_value():
 def test_smart_cond():
     both = (lambda: tf.constant(1)), (lambda: tf.constant(2))
     assert utils.smart_cond(True, *both).op.type == "Const"
+    for functions, name in (((None, both[1]), "true_fn"),
+                            ((both[0], 3), "false_fn")):
+        with pytest.raises(TypeError, match="`%s` must be callable" % name):
+            utils.smart_cond(True, *functions)
     v = tf.Variable(False)
     chosen = utils.smart_cond(v, *both)
     with tf.Session() as sess:

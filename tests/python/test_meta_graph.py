@@ -3,6 +3,8 @@ import numpy as np
 import pytest
 
 import headrace as tf
+from headrace._src.compat import test_util
+from headrace._src.training import meta_graph
 
 
 def build():
@@ -259,3 +261,32 @@ def test_a_loop_is_imported_into_a_loop_of_the_same_name():
     with tf.Graph().as_default(), tf.Session() as session:
         out = tf.while_loop(lambda i, x: i < 3, body, [0, tf.ones([1])])[1]
         assert session.run(out).tolist() == [64]
+
+
+def test_messages_of_the_package_protobuf_are_collected():
+    any_pb2 = pytest.importorskip("google.protobuf.any_pb2")
+    message = any_pb2.Any(type_url="a/b", value=b"c")
+    tf.add_to_collection("any", message)
+    found = tf.train.export_meta_graph().collection_def["any"].any_list.value
+    assert [(m.type_url, m.value) for m in found] == [("a/b", b"c")]
+
+
+def test_default_attrs_are_stripped_later_too():
+    tf.matmul([[1.]], [[1.]], name="m")
+    m = tf.train.export_meta_graph()
+    meta_graph.strip_graph_default_valued_attrs(m)
+    node, = [n for n in m.graph_def.node if n.name == "m"]
+    assert sorted(node.attr) == ["T", "_output_shapes"]
+    assert m.meta_info_def.stripped_default_attrs
+
+
+def test_meta_graphs_with_loops_are_compared():
+    class Case(tf.test.TestCase):
+        def runTest(self):
+            pass
+    tf.while_loop(lambda i: i < 3, lambda i: i + 1, [0])
+    m = tf.train.export_meta_graph()
+    with tf.Graph().as_default():
+        tf.train.import_meta_graph(m)
+        test_util.assert_meta_graph_protos_equal(
+            Case(), m, tf.train.export_meta_graph())

@@ -167,7 +167,7 @@ def test_ctc_loss_v2_without_room_for_the_labels():
     (lambda: tf.sparse_reduce_sum(tf.SparseTensor([[0]], [1], [2]), 0,
                                   reduction_axes=0), ValueError, "both"),
     (lambda: tf.repeat([1, 2], [1, 2, 3], 0), ValueError, "not compatible"),
-    (lambda: tf.repeat([1, 2], [[1]], 0), ValueError, "scalar or a vector"),
+    (lambda: tf.repeat([1, 2], [[1]], 0), ValueError, "rank at most 1"),
     (lambda: tf.gather_nd([[1]], [[0]], batch_dims=2), ValueError,
      "batch_dims = 2 must be less than rank.indices. = 2"),
     (lambda: tf.sequence_mask([1], [3]), ValueError, "maxlen must be scalar"),

@@ -2,13 +2,17 @@
 NodeDefs, attrs as messages, registries, scopes of devices, names and attrs."""
 import copy
 import os
+import re
 
 import pytest
 
 import headrace as tf
+from headrace._src.compat import (
+    error_interpolation, gradient_registry, graphs, kernels, node_tools,
+    shape_functions)
+from headrace._src.framework.autograph_status import (
+    ControlStatusCtx, Status, control_status_ctx)
 from headrace._src.profiler import statistics
-from headrace._src.compat import graphs, node_tools, shape_functions
-from headrace._src.compat import gradient_registry
 from headrace._src.framework.operation import (
     OperatorNotAllowedInGraphError, Reference)
 from headrace._src.training import resources
@@ -74,6 +78,127 @@ def test_operations_tell_their_place_and_neighbours():
     assert y.device == "/job:w"
     assert (x._value_index, x._as_node_def_input()) == (0, "x")
     assert tf.constant([[1, 2]])._shape_tuple() == (1, 2)
+
+
+@pytest.mark.parametrize("status,text", [
+    (Status.UNSPECIFIED, "not allowed in Graph"),
+    (Status.ENABLED, "AutoGraph did not convert this function"),
+    (Status.DISABLED, "AutoGraph is disabled in this function")])
+def test_errors_about_python_values_tell_of_autograph(status, text):
+    with ControlStatusCtx(status):
+        for use in bool, iter:
+            with pytest.raises(OperatorNotAllowedInGraphError, match=text):
+                use(tf.constant([1]))
+        assert control_status_ctx().status is status
+    with pytest.raises(OperatorNotAllowedInGraphError,
+                       match="AutoGraph is disabled"):
+        tf.autograph.experimental.do_not_convert(bool)(tf.constant(True))
+    assert control_status_ctx().status is Status.UNSPECIFIED
+
+
+def test_operations_tell_in_which_scopes_they_were_made(graph):
+    def on_cpu(op):
+        return "/cpu:*"
+
+    made = [tf.constant(0, name="zero")]
+    with tf.device("/cpu"):
+        made.append(tf.constant(1))
+        with graph.device("/cpu:0"):
+            made.append(tf.constant(2))
+            with tf.colocate_with(made[0]):
+                made.append(tf.constant(3))
+                with tf.colocate_with(made[1]):
+                    made.append(tf.constant(4))
+                with tf.colocate_with(made[1], ignore_existing=True):
+                    made.append(tf.constant(5))
+    with tf.device(on_cpu), tf.device(None):
+        made.append(tf.constant(6))
+    made.append(tf.constant(7))
+    devices = [[x.obj for x in t.op._device_assignments] for t in made]
+    assert devices[:6] == [[], ["/cpu"], ["/cpu:0", "/cpu"], [], [], []]
+    assert devices[6][0] == "None" and devices[7] == []
+    assert devices[6][1].startswith("on_cpu<" + __file__)
+    assert [sorted(t.op._colocation_dict) for t in made] == [
+        [], [], [], ["zero"], ["Const", "zero"], ["Const"], [], []]
+    place = made[3].op._colocation_dict["zero"]
+    assert place.filename == __file__ and place.obj is None
+    assert place.lineno == made[2].op._device_assignments[0].lineno + 2
+
+
+@pytest.mark.parametrize("message,expected", [
+    ("no tag", "no tag"),
+    ("{{node none}}", "{{node none}}"),
+    ("<{{node x}}>", r"<node x \(defined at .*:\d+\) >"),
+    (";{{node x}},{{node y}};", r";node x \(.*\) ,node y \(.*\) ;"),
+    ("\n{{node sum}}", r"\nnode sum \(defined at (.|\n)*Input Source operations "
+     r"connected to node sum:\n x \(defined at"),
+    ("{{function_node f}}!", "!"),
+    ("{{colocation_node x}}", "No device assignments were active during op 'x'"
+     "(.|\n)*No node-device colocations were active"),
+    ("{{colocation_node y}}", r"with tf.device\(/cpu:0\): <.*:\d+>(.|\n)*"
+     r"with tf.device\(/cpu:0\)"),
+    ("{{colocation_node z}}", r"with tf.colocate_with\(x\): <.*:\d+>")])
+def test_tags_of_messages_become_places(graph, message, expected):
+    x = tf.constant(1, name="x")
+    with tf.device("/cpu:0"):
+        y = tf.constant(2, name="y")
+    with tf.colocate_with(x):
+        tf.constant(3, name="z")
+    tf.add(x, y, name="sum")
+    found = error_interpolation.interpolate(message, graph)
+    assert re.search(expected, found), found
+
+
+def test_messages_consist_of_texts_and_tags(graph):
+    texts, tags = error_interpolation.parse_message("1{{node a}}2{{node b}}")
+    assert texts == ["1", "2", ""]
+    assert tags == [("node", "a"), ("node", "b")]
+    x = tf.constant(1, name="x").op
+    fields = error_interpolation.compute_field_dict(x)
+    assert fields["file"] == os.path.basename(__file__) or (
+        fields["file"] == __file__)
+    assert fields["defined_at"] == " (defined at %s:%d)" % (
+        fields["file"], fields["line"])
+    info = error_interpolation.create_graph_debug_info_def([("", x)])
+    assert list(info.files) == [fields["file"]]
+    assert info.traces["x"].file_line_cols[0].line == fields["line"]
+
+
+def test_nodes_of_the_c_api_join_loops_and_branches_later(graph):
+    x = tf.constant(1, name="x")
+    c = tf.constant(2., name="c")
+
+    def add(name):
+        node = node_tools.node_def("Identity", name)
+        node.attr["T"].type = 3
+        node_tools.create_c_op(tf.get_default_graph(), node, [x], [])
+        with tf.control_dependencies([c]):
+            op, = graph._add_new_tf_operations()
+        assert graph._add_new_tf_operations() == []
+        return op
+
+    found = []
+    tf.while_loop(lambda i: i < 10,
+                  lambda i: (found.append(add("loop/op")), i + 1)[1], [0],
+                  name="loop")
+    tf.cond(x < 1, lambda: (found.append(add("cond/op")), x)[1], lambda: x)
+    found.append(add("op"))
+    assert [op.inputs[0].op.type for op in found] == ["Enter", "Switch", "Const"]
+    assert [op._get_control_flow_context()
+            and op._get_control_flow_context().name for op in found] == [
+        "loop/while_context", "cond/cond_text", None]
+    assert found[2].control_inputs == [c.op]
+    node = node_tools.node_def("NoOp", "alone")
+    made = node_tools.create_c_op(graph, node, [], [])
+    assert graph._create_op_from_tf_operation(made) is made
+    assert graph._add_new_tf_operations() == []
+
+
+def test_scopes_are_taken_from_names_with_more_slashes():
+    assert [graphs.strip_name_scope(name, "a") for name in (
+        "a/b", "a///b", "^a/b", "loc:@a//b", "aa/b", "a", b"a/b")] == [
+            "b", "b", "^b", "loc:@b", "aa/b", "a", "b"]
+    assert graphs.prepend_name_scope(b"b", "a") == "a/b"
 
 
 def test_references_compare_by_identity():
@@ -156,11 +281,19 @@ def test_device_scopes_end_in_their_order(graph):
 
 
 @pytest.mark.parametrize("name,scope", [
-    ("a", "a/"), ("a/", "a/"), ("a//b", "a//b/"), ("a//", "a//"), ("/", "/"),
-    ("//", "//"), ("", ""), (None, "")])
+    ("a", "s/a/"), ("a/", "a/"), ("a//b", "s/a//b/"), ("a//", "a//"),
+    ("/", "/"), ("//", "//"), ("", ""), (None, "")])
 def test_name_scopes_with_slashes(graph, name, scope):
-    with graph.name_scope(name) as found:
+    with graph.name_scope("s"), graph.name_scope(name) as found:
         assert found == scope
+
+
+@pytest.mark.parametrize("name", ["/", "//", "_", "a:0", "a b"])
+def test_outermost_name_scopes_are_checked(name):
+    with pytest.raises(ValueError, match="not a valid scope name"):
+        with tf.Graph().as_default(), tf.name_scope(name):
+            pass
+    assert tf.get_default_graph().get_name_scope() == ""
 
 
 def test_name_scopes_of_two_are_entered_again():
@@ -191,6 +324,8 @@ def test_init_scope_leaves_functions(graph):
             y = tf.constant(1)
         assert tf.get_default_graph() is innermost
         assert len(node_tools.default_graph_stack.stack) == 3
+        with tf.init_scope():
+            assert len(node_tools.default_graph_stack.stack) == 4
     assert [len(g.get_operations()) for g in (graph, inner, innermost)] == [
         2, 0, 0]
     assert (x.name, x.device, y.device) == (
@@ -376,3 +511,11 @@ def test_dimensions_are_divided_to_whole_numbers():
         tf.Dimension(12) / 5
     with pytest.raises(TypeError, match="please use // instead"):
         5 / tf.Dimension(12)
+
+
+def test_kernels_are_listed():
+    found = kernels.get_registered_kernels_for_op("MatMul").kernel
+    assert {k.op for k in found} == {"MatMul"}
+    assert "CPU" in {k.device_type for k in found}
+    assert len(kernels.get_registered_kernels_for_op("NoSuchOp").kernel) == 0
+    assert len(kernels.get_all_registered_kernels().kernel) > len(found)

@@ -56,7 +56,8 @@ INTERNAL_MODULES = """
     variables.initial_values variables.partitions variables.records
     variables.ref_variables variables.resource_variables variables.saveables
     framework.notebook platform.own_app training.graph_copies
-    framework.operation saved_model.bodies saved_model.concrete saved_model.structures
+    framework.autograph_status framework.operation saved_model.bodies
+    saved_model.concrete saved_model.structures
     testing.assertions variables.store variables.tracking feature_column.features"""
 INTERNAL = {
     "autograph.function": "Concrete Function",
@@ -127,6 +128,7 @@ INTERNAL = {
     "keras.losses": "huber_loss reduced weighted",
     "keras.metrics": "Counts MeanOfFunction accuracy",
     "keras.models": "Network",
+    "summary.event_files": "EventFile",
     "summary.writers": """NoopSummaryWriter ResourceSummaryWriter
         create_file_writer_v2 create_noop_writer record_if state
         summary_writer_function written""",
@@ -135,6 +137,7 @@ INTERNAL = {
     "training.object_checkpoints": "SecondCheckpoint",
     "keras.saved_models": """children default_signature kind read read_weights
         save training_config""",
+    "functions.defun": "from_library get_extra_args get_extra_inputs",
     "saved_model.save": "functions_of prepared save_objects",
     "layers.recurrent": "OfOneCell",
     "keras.models": "Network",
@@ -203,7 +206,8 @@ INTERNAL = {
         infer_var_name warm_start_var_with_vocab""",
     "training.meta_graph": """add_collection_def all_nodes create_meta_graph_def
                               import_scoped_meta_graph naming proto_functions
-                              read_meta_graph_file""",
+                              read_meta_graph_file
+                              strip_graph_default_valued_attrs""",
     "slim.evaluation": "latest_eval_step_value",
     "training.gradients": """key_of register remove replace source_of
                              through_library variables_by_tensor

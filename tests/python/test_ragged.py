@@ -9,6 +9,7 @@ import pytest
 
 import headrace as tf
 import ragged_cases
+from headrace._src.compat import gradient_tools, ragged_parts
 
 RECORDED = dict(
     line.split("\t") for line in (
@@ -264,3 +265,64 @@ def test_a_partial_run_takes_values_of_several_tensors(make, sum_of, value):
         handle = session.partial_run_setup([total, later], [x, y])
         assert session.partial_run(handle, total, {x: value}) == 3
         assert session.partial_run(handle, later, {y: 4}) == 7
+
+
+def plain(value):
+    found = run(value)
+    return found.to_list() if hasattr(found, "to_list") else found.tolist()
+
+
+@pytest.mark.parametrize("call,expected", [
+    (lambda: ragged_parts.from_tensor([[1, 0], [2, 3]], padding=0),
+     [[1], [2, 3]]),
+    (lambda: ragged_parts.to_tensor(tf.ragged.constant([[1], [2, 3]]), 9),
+     [[1, 9], [2, 3]]),
+    (lambda: ragged_parts.to_tensor(tf.constant([1])), [1]),
+    (lambda: ragged_parts.from_sparse(tf.SparseTensor([[0, 0]], [1], [1, 2])),
+     [[1]]),
+    (lambda: ragged_parts.to_sparse(tf.ragged.constant([[1], [2]])).values,
+     [1, 2]),
+    (lambda: ragged_parts.lengths_to_splits([1, 0, 2]), [0, 1, 1, 3]),
+    (lambda: ragged_parts.repeat_ranges(
+        ["a", "b", "c"], [0, 2, 3], 2), [b"a", b"b", b"a", b"b", b"c", b"c"]),
+    (lambda: ragged_parts.repeat_ranges([1, 2, 3], [0, 2, 3], [1, 2]),
+     [1, 2, 3, 3]),
+    (lambda: ragged_parts.convert_to_int_tensor(3, "n", tf.int64), 3),
+    (lambda: ragged_parts.segment_sum(
+        tf.ragged.constant([[1], [2], [], [3, 4]]), [0, 1, 0, 0], 2),
+     [[4, 4], [2]]),
+    (lambda: ragged_parts.segment_mean([1., 2., 3.], [0, 1, 0], 2), [2., 2.]),
+    (lambda: tf.repeat(5, 2, axis=0), [5, 5])])
+def test_parts_of_the_library_are_functions(call, expected):
+    assert plain(call()) == expected
+
+
+@pytest.mark.parametrize("call,kind,text", [
+    (lambda: ragged_parts.get_positive_axis("x", 1), TypeError, "must be an int"),
+    (lambda: ragged_parts.get_positive_axis(-1, None), ValueError, "negative"),
+    (lambda: ragged_parts.get_positive_axis(3, 3), ValueError,
+     "axis=3 out of bounds: expected -3<=axis<3"),
+    (lambda: ragged_parts.convert_to_int_tensor([1.], "n"), TypeError,
+     "n must be an integer tensor"),
+    (lambda: ragged_parts.assert_splits_match([[1], []]), ValueError,
+     "identical ragged splits"),
+    (lambda: ragged_parts.segment_sum(
+        [1, 2], tf.ragged.constant([[0], [1]]), 2), ValueError,
+     "segment_ids.shape must be a prefix of data.shape, but segment_ids is "
+     "ragged and data is not"),
+    (lambda: tf.repeat([1, 2], [[1]], axis=0), ValueError,
+     r"Shape \(1, 1\) must have rank at most 1")])
+def test_parts_of_the_library_refuse(call, kind, text):
+    with pytest.raises(kind, match=text):
+        call()
+
+
+def test_axes_and_splits_are_checked():
+    assert [ragged_parts.get_positive_axis(*a) for a in (
+        (1, 3), (-1, 3), (1, None))] == [1, 2, 1]
+    checks = ragged_parts.assert_splits_match([[tf.constant([0, 1])]] * 3)
+    assert len(checks) == 2
+
+
+def test_shapes_of_reductions():
+    assert plain(gradient_tools.reduced_shape([2, 3, 5], [1, -1])) == [2, 1, 1]

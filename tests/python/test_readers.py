@@ -250,6 +250,25 @@ def test_writers_errors(tmp_path):
         list(tf.python_io.tf_record_iterator(bad))
 
 
+def test_record_input_gives_batches(tmp_path):
+    with tf.python_io.TFRecordWriter(str(tmp_path / "r")) as writer:
+        for i in range(6):
+            writer.write(b"%d" % i)
+    pattern = str(tmp_path / "r*")
+    records = [b"%d" % i for i in range(6)]
+    whole = tf.contrib.framework.RecordInput(
+        pattern, batch_size=6, buffer_size=6, seed=1).get_yield_op()
+    parts = tf.contrib.framework.RecordInput(
+        pattern, batch_size=2, batches=3, buffer_size=6).get_yield_op()
+    assert [len(part) for part in parts] == [2, 2, 2]
+    none = tf.contrib.framework.RecordInput(str(tmp_path / "none")).get_yield_op()
+    with tf.Session() as session:
+        assert sorted(session.run(whole)) == records
+        assert sorted(sum(session.run(parts), [])) == records
+        with pytest.raises(tf.errors.NotFoundError, match="none"):
+            session.run(none)
+
+
 class TestRecordInput:
     def write(self, tmp_path, files=3, records=4):
         for i in range(files):

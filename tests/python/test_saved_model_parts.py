@@ -156,7 +156,11 @@ def test_folders_whose_names_are_bytes(folder, tmp_path):
 
 @pytest.mark.parametrize("value", [
     [1.0, 2.0], (1, "b"), {"a": None}, tf.TensorShape([1, 2]), tf.int64, True,
-    collections.namedtuple("N", "x")(1), tf.TensorSpec([1], tf.int32, "h")])
+    collections.namedtuple("N", "x")(1), tf.TensorSpec([1], tf.int32, "h"),
+    tf.SparseTensorSpec([1, None], tf.int32), tf.IndexedSlicesSpec([5, 3]),
+    tf.RaggedTensorSpec([2, None], tf.int64),
+    [tf.data.DatasetSpec(tf.TensorSpec([1], tf.int32))],
+    tf.OptionalSpec((tf.TensorSpec([], tf.int32),))])
 def test_structures_become_messages_and_come_back(value):
     coder = parts.StructureCoder()
     assert coder.can_encode(value)

@@ -91,6 +91,9 @@ def test_ops_of_a_graph(graph):
     assert saver_tools.ops_used_by_graph_def(graph_def) == {"Const"}
     assert [o.name for o in saver_tools.stripped_op_list_for_graph(
         graph_def).op] == ["Const"]
+    graph_def.node.add(name="x", op="NoSuchOp")
+    with pytest.raises(ValueError, match="Op NoSuchOp is used by the graph"):
+        saver_tools.stripped_op_list_for_graph(graph_def)
     with pytest.raises(TypeError, match="graph_def must be of type GraphDef"):
         tf.train.export_meta_graph(graph_def=3)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import headrace as tf
-from headrace._src.compat import clients
+from headrace._src.compat import clients, node_tools
 from headrace._src.session import session as sessions
 
 
@@ -155,3 +155,41 @@ def test_a_code_without_a_class_is_an_unknown_error_with_a_warning():
     with pytest.warns(UserWarning, match="Unknown error code: 37"):
         found = clients.make_specific_exception(None, None, None, 37)
     assert type(found) is tf.errors.UnknownError and found.error_code == 37
+
+
+def test_default_sessions_end_in_their_order():
+    x = tf.constant(1)
+    outer = tf.Session().as_default()
+    outer.__enter__()
+    inner = tf.Session().as_default()
+    inner.__enter__()
+    stack = node_tools.default_session_stack
+    assert len(stack.stack) == 2 and stack.get_default() is stack.stack[-1]
+    with pytest.raises(AssertionError, match="Nesting violated"):
+        outer.__exit__(None, None, None)
+    stack.reset()
+    inner.__exit__(None, None, None)
+    assert stack.is_cleared() and stack.stack == []
+    with pytest.raises(ValueError, match="No default session"):
+        x.eval()
+    with tf.Session().as_default():
+        one = tf.InteractiveSession()
+    assert stack.stack == [one]
+    one.close()
+
+
+def test_the_graph_def_of_a_session_has_shapes_if_it_is_asked():
+    tf.constant([1])
+    config = tf.ConfigProto(graph_options=tf.GraphOptions(infer_shapes=True))
+    for session, has in ((tf.Session(), False),
+                         (tf.Session(config=config), True)):
+        assert ("_output_shapes" in session.graph_def.node[0].attr) is has
+
+
+def test_a_sparse_placeholder_of_a_known_shape_is_fed_two_arrays():
+    x = tf.sparse_placeholder(tf.float32, [7, 9])
+    with tf.Session() as session:
+        found = session.run(x, {x: ([[3, 2]], [1.])})
+        assert found.dense_shape.tolist() == [7, 9]
+        with pytest.raises(TypeError, match="SparseTensorValue or a tuple"):
+            session.run(x, {x: ([[3, 2]],)})

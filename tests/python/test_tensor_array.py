@@ -135,3 +135,15 @@ def test_nodes_have_the_names_they_are_given():
     names = {op.name for op in tf.get_default_graph().get_operations()}
     assert {"u/u/value", "u/u/u", "p/p", "s/s", "s/range",
             "TensorArrayStack/TensorArrayGatherV3"} <= names
+
+
+@pytest.mark.parametrize("call,kind,text", [
+    (lambda: tf.TensorArray(tf.float32, 3).write(0, "x"), TypeError,
+     "TensorArray dtype is float32 but Op is trying to write dtype string"),
+    (lambda: tf.TensorArray(tf.float32, 3, handle=tf.constant(1)), ValueError,
+     "Cannot provide both a handle and size at the same time"),
+    (lambda: tf.strings.format("{}", [1, 2]), ValueError,
+     r"1 placeholder\(s\) in template does not match 2 tensor\(s\) provided")])
+def test_what_is_refused_when_a_node_is_made(call, kind, text):
+    with pytest.raises(kind, match=text):
+        call()

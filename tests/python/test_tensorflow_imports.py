@@ -135,6 +135,18 @@ from tensorflow.python.feature_column import feature_column as f; f._DenseColumn
 from tensorflow.python.framework import op_def_registry; op_def_registry.get_registered_ops()["Add"].input_arg
 from tensorflow.python.framework import constant_op, dtypes, errors, errors_impl, ops, random_seed
 from tensorflow.python.framework import dtypes as d; assert d.float32_ref._is_ref_dtype and d.half_ref
+from tensorflow.python.framework import dtypes as d; assert d.as_dtype("float_ref") is d.float32_ref and d.as_dtype("half_ref") is d.half_ref and d.as_dtype("double_ref") is d.float64_ref
+from tensorflow.python.ops import variables as v; x = v.Variable(1., name="x"); assert x.op.type == "VarHandleOp" and x.initial_value.name == "x/Initializer/initial_value:0" and isinstance(v.VariableV1(1.), v.Variable) and v.VariableV1(2.).op.type == "VariableV2"
+from tensorflow.python.ops import variables as v; isinstance(type("Own", (v.Variable,), {"__init__": lambda self: None})(), v.Variable)
+from tensorflow.python.tools import saved_model_cli as s; s.create_parser, s.show, s.run, s.scan, s.load_inputs_from_input_arg_string
+from tensorflow.python.framework import versions as v; assert v.__version__ == v.VERSION and v.__git_version__ and v.__compiler_version__ == v.COMPILER_VERSION
+from tensorflow.python.framework.kernels import get_all_registered_kernels, get_registered_kernels_for_op
+from tensorflow.python.framework import error_interpolation; assert error_interpolation.interpolate("a", None) == "a"
+from tensorflow.python.autograph.core import ag_ctx; assert ag_ctx.control_status_ctx().status is ag_ctx.Status.UNSPECIFIED
+from tensorflow.python.framework.function import _DefinedFunction, _from_definition, from_library, get_extra_args
+from tensorflow.python.framework import function_def_to_graph as f, graph_to_function_def as g; assert f.function_def_to_graph and g.graph_to_function_def
+from tensorflow.python.framework.composite_tensor_utils import append_composite_tensor, is_composite_or_composite_value
+from tensorflow.python.framework.graph_util_impl import _node_name; assert _node_name("^a") == _node_name("a:1") == "a"
 from tensorflow.python.framework import tensor_shape as s; s.vector(3), s.as_shape([1]), s.unknown_shape()
 from tensorflow.python.framework import graph_util, importer, function, meta_graph, graph_io
 from tensorflow.python.framework.ops import Tensor, GraphKeys, convert_to_tensor, RegisterGradient
@@ -574,7 +586,7 @@ def test_files(tmp_path):
 
 
 def test_a_frozen_graph(tmp_path, capsys):
-    tools = load("checkpoints")
+    tools, inference_graphs = load("checkpoints"), load("inference_graphs")
     x = tf.placeholder(tf.float32, [2], name="x")
     v = tf.Variable([3., 4.], name="v")
     tf.add(x, v, name="y")
@@ -610,13 +622,19 @@ def test_a_frozen_graph(tmp_path, capsys):
         tools.strip_unused(frozen, ["nothing"], ["y"], 1)
     with pytest.raises(ValueError, match="2 types were given for 1 inputs"):
         tools.strip_unused(frozen, ["x"], ["y"], [1, 2])
-    ready = tools.optimize_for_inference(frozen, ["x"], ["y"], 1)
+    ready = inference_graphs.optimize_for_inference(frozen, ["x"], ["y"], 1)
     with tf.Graph().as_default(), tf.Session() as session:
         y, = tf.import_graph_def(ready, return_elements=["y:0"], name="")
         assert session.run(y, {"x:0": [1.0, 1.0]}).tolist() == [4, 5]
     ready.node.add().CopyFrom(ready.node[0])
-    with pytest.raises(ValueError, match="two nodes have the name"):
-        tools.optimize_for_inference(ready, ["x"], ["y"], 1)
+    with pytest.raises(ValueError, match="Duplicate node names detected for"):
+        inference_graphs.optimize_for_inference(ready, ["x"], ["y"], 1)
+    tools.print_tensors_in_checkpoint_file(prefix, "none", False)
+    assert "none not found in checkpoint" in capsys.readouterr().out
+    tools.print_tensors_in_checkpoint_file(prefix, "v", False, False, "v")
+    assert capsys.readouterr().out.endswith(
+        "# Excluding 1 tensors (2 params) that match v when counting.\n"
+        "# Total number of params: 0\n")
 
 
 def test_the_debugger_is_refused_when_it_is_used():

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import headrace as tf
+from headrace._src.compat import node_tools, test_util
 
 Point = collections.namedtuple("Point", "x y")
 
@@ -294,10 +295,70 @@ def test_graph_defs():
     other.node.extend(reversed(list(one.node)))
     tf.test.assert_equal_graph_def(one, other)
     other.node[0].name = "d"
-    with pytest.raises(AssertionError, match="'c' is not expected"):
+    with pytest.raises(AssertionError, match=(
+            "^Did not find expected node '{{node d}} = ")):
+        tf.test.assert_equal_graph_def(one, other)
+    del other.node[0]
+    with pytest.raises(AssertionError,
+                       match="^Found unexpected node '{{node c}} = "):
         tf.test.assert_equal_graph_def(one, other)
     with pytest.raises(TypeError, match="GraphDef"):
         tf.test.assert_equal_graph_def(one, 5)
+
+
+@pytest.mark.parametrize("call,kind,text", [
+    (lambda c: c.assertAllClose([0], [1]), AssertionError,
+     r"Not equal to tolerance(.|\n)*a is different from b(.|\n)*not close dif = "
+     r"\[1\]"),
+    (lambda c: c.assertAllClose(7, 7.1), AssertionError, "not close lhs = 7\n"),
+    (lambda c: c.assertAllClose({"y": (2, [{"n": 3}])}, {"y": (2, [{"n": 4}])}),
+     AssertionError, r"a\[y\]\[1\]\[0\]\[n\] is different from b\[y\]"),
+    (lambda c: c.assertAllClose({"a": 1}, {"b": 1}), AssertionError,
+     r"mismatched keys: a has keys \['a'\], but b has keys \['b'\]"),
+    (lambda c: c.assertAllClose(1, {"a": 1}), ValueError,
+     "Can't compare dict to non-dict, a vs b"),
+    (lambda c: c.assertAllEqual([0, 1], [0, 2]), AssertionError,
+     r"not equal where = .*1.*\nnot equal lhs = \[1\]\nnot equal rhs = \[2\]"),
+    (lambda c: c.assertAllInRange([1., np.nan], 0, 2), AssertionError,
+     r"1 of the 2 element\(s\) are NaN(.|\n)*\[1\] : nan"),
+    (lambda c: c.assertAllInRange([[5., 15.]] * 12, 5, 10), AssertionError,
+     r"12 of the 24 element\(s\) are outside the range \[5, 10\]"
+     r"(.|\n)*\[9 1\] : 15.0\n  \.\.\."),
+    (lambda c: c.assertAllInRange([True], 0, 1), AssertionError,
+     "ordered numeric type, instead it has type: bool"),
+    (lambda c: c.assertShapeEqual([1], tf.ones([1])), TypeError, "np_array"),
+    (lambda c: c.assertShapeEqual(np.ones(1), 3), TypeError, "tf_tensor"),
+])
+def test_failures_tell_what_differs_and_where(case, call, kind, text):
+    with pytest.raises(kind, match=text):
+        call(case)
+
+
+@pytest.mark.parametrize("text", ["message", "new", "old"])
+def test_op_errors_name_the_original_operation(case, text):
+    graph = tf.get_default_graph()
+    old = node_tools.Operation(node_tools.node_def("NoOp", "old"), graph)
+    new = node_tools.Operation(node_tools.node_def("NoOp", "new"), graph,
+                               original_op=old)
+    assert new._original_op is old
+    with case.assertRaisesOpError(text):
+        raise tf.errors.InternalError(new.node_def, new, "message")
+
+
+def test_garbage_is_found():
+    class Garbage(tf.test.TestCase):
+        @test_util.assert_no_garbage_created
+        def cycle(self):
+            a = []
+            a.append(a)
+
+        @test_util.assert_no_garbage_created
+        def line(self):
+            return [[]]
+
+    assert Garbage("line").line() == [[]]
+    with pytest.raises(AssertionError):
+        Garbage("cycle").cycle()
 
 
 @pytest.mark.parametrize("value, status", [(3, 0), (4, 1)])

@@ -7,6 +7,8 @@ import types
 
 from headrace._src.autograph import conversion as _conversion
 from headrace._src.autograph.sources import NoSource
+from headrace._src.framework.autograph_status import (
+    ControlStatusCtx, Status)
 
 
 class ConversionError(Exception):
@@ -113,12 +115,8 @@ def do_not_convert(func=None):
 
     @functools.wraps(func)
     def wrapper(*args, **kwargs):
-        before = _conversion.disabled()
-        _conversion.set_disabled(True)
-        try:
+        with ControlStatusCtx(Status.DISABLED):
             return func(*args, **kwargs)
-        finally:
-            _conversion.set_disabled(before)
     setattr(wrapper, _conversion.READY, True)
     return wrapper
 

@@ -18,6 +18,8 @@ import weakref
 from headrace._src.autograph import branches, builtins, loops, values
 from headrace._src.autograph.converter import convert_tree
 from headrace._src.autograph.sources import NoSource, find
+from headrace._src.framework.autograph_status import (
+    Status, control_status_ctx)
 from headrace._src.platform import tf_logging
 
 READY = "__ag_compiled"  # the attribute of functions that are called as is
@@ -29,7 +31,6 @@ _GENERATORS = inspect.CO_GENERATOR | inspect.CO_COROUTINE \
 # The path of Python's own modules.
 _STANDARD = os.path.dirname(os.__file__) + os.sep
 _lock = threading.RLock()
-_state = threading.local()
 
 
 class _Code:
@@ -80,11 +81,7 @@ def _log_code(function, tree):
 # The status: whether functions are converted where nothing else says so.
 
 def disabled():
-    return getattr(_state, "disabled", False)
-
-
-def set_disabled(value):
-    _state.disabled = value
+    return control_status_ctx().status is Status.DISABLED
 
 
 def callee(function, features=frozenset()):

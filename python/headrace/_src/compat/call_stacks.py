@@ -5,6 +5,8 @@ import inspect
 import linecache
 import threading
 
+from headrace._src.compat.inspection import get_func_code, get_func_name
+
 TB_FILENAME, TB_LINENO, TB_FUNCNAME, TB_CODEDICT = range(4)
 
 StackFrame = collections.namedtuple(
@@ -158,3 +160,24 @@ class TraceableStack:
 
     def copy(self):
         return type(self)(self._stack)
+
+
+def device_blocks(places):
+    """[TraceableObject], the innermost first, of Graph._device_places."""
+    return [TraceableObject(_display_name(wanted), *place)
+            for wanted, *place in reversed(places)]
+
+
+def _display_name(wanted):
+    if not callable(wanted):
+        return str(wanted)
+    code = get_func_code(wanted)
+    return "%s<%s, %d>" % (
+        get_func_name(wanted), code.co_filename if code else "unknown",
+        code.co_firstlineno if code else -1)
+
+
+def places_by_name(places):
+    """{name: TraceableObject without an object} of Graph._colocation_places."""
+    return {name: TraceableObject(None, *place)
+            for name, place in places.items()}

@@ -136,3 +136,11 @@ def Gradient(inputs, f, name=None):
     arguments and the gradients of its results."""
     return _raw.SymbolicGradient(inputs, Tout=list(f.declared_input_types),
                                  f=_names(f)[0], name=name)
+
+
+def symbolic_gradient(input, Tout, f, name=None):
+    """The gradients of the function of the name `f`, or of a Defun, by its
+    arguments: `input` are the arguments and the gradients of its results."""
+    return _raw.SymbolicGradient(
+        input, Tout=Tout, f=f if isinstance(f, str) else _names(f)[0],
+        name=name)

@@ -7,8 +7,9 @@ import numpy as np
 
 from headrace._src.framework import graph as _graph
 from headrace._src.framework import importer as _importer
+from headrace._src.framework.errors import OpError
 from headrace._src.framework.graph_rewrites import (
-    convert_variables_to_constants, extract_sub_graph, remove_training_nodes)
+    convert_variables_to_constants, extract_sub_graph)
 from headrace._src.framework.messages import GraphDef, SaverDef, from_text
 from headrace._src.platform.file_io import GFile
 from headrace._src.saved_model import loader as _saved_models
@@ -248,28 +249,20 @@ def parse_numpy_printoption(kv_str):
     np.set_printoptions(**{name: value})
 
 
-def optimize_for_inference(input_graph_def, input_node_names,
-                           output_node_names, placeholder_type_enum,
-                           toco_compatible=False):
-    """The nodes between inputs and outputs, without those that only training
-    needs. Convolutions take in batch norms, and constants are folded, when a
-    session compiles the graph: nothing else is left to do here. ValueError
-    for two nodes of one name."""
-    del toco_compatible
-    names = [n.name for n in input_graph_def.node]
-    if len(set(names)) != len(names):
-        raise ValueError("optimize_for_inference: two nodes have the name %s"
-                         % max(names, key=names.count))
-    return remove_training_nodes(
-        strip_unused(input_graph_def, input_node_names, output_node_names,
-                     placeholder_type_enum), output_node_names)
-
-
 def print_tensors_in_checkpoint_file(file_name, tensor_name, all_tensors,
                                      all_tensor_names=False,
                                      count_exclude_pattern=""):
-    """Prints the value of a tensor, of all of them, or what there is."""
-    reader = CheckpointReader(file_name)
+    """Prints the value of a tensor, of all of them, or what there is. What is
+    wrong with the checkpoint is printed, too."""
+    try:
+        _print_tensors(CheckpointReader(file_name), tensor_name, all_tensors,
+                       all_tensor_names, count_exclude_pattern)
+    except OpError as error:
+        print(error)
+
+
+def _print_tensors(reader, tensor_name, all_tensors, all_tensor_names,
+                   count_exclude_pattern):
     shapes = reader.get_variable_to_shape_map()
     if all_tensors or all_tensor_names:
         for key in sorted(shapes):
@@ -281,7 +274,12 @@ def print_tensors_in_checkpoint_file(file_name, tensor_name, all_tensors,
     else:
         print("tensor_name: ", tensor_name)
         print(reader.get_tensor(tensor_name))
+    left_out = {key for key in shapes if count_exclude_pattern and re.search(
+        count_exclude_pattern, key)}
+    count = {key: int(np.prod(shape)) for key, shape in shapes.items()}
+    if left_out:
+        print("# Excluding %d tensors (%d params) that match %s when counting."
+              % (len(left_out), sum(count[key] for key in left_out),
+                 count_exclude_pattern))
     print("# Total number of params: %d" % sum(
-        int(np.prod(s)) for key, s in shapes.items()
-        if not count_exclude_pattern or not re.search(
-            count_exclude_pattern, key)))
+        n for key, n in count.items() if key not in left_out))

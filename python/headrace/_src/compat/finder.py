@@ -204,7 +204,8 @@ def _is_there(home, name):
 def _names_of_root(module):
     """The names with underscores that `tensorflow` has."""
     return () if module.__name__ not in (
-        ROOT, "%s.%s" % (ROOT, _second_api.ROOT)) else (
+        ROOT, "%s.%s" % (ROOT, _second_api.ROOT),
+        ROOT + ".python.framework.versions") else (
         "__version__", "__git_version__", "__compiler_version__",
         "__cxx11_abi_flag__", "__monolithic_build__")
 

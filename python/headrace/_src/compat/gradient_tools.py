@@ -52,3 +52,12 @@ def as_indexed_slices_list(inputs, optimize=True):
         return found
     return [IndexedSlices(s.values, _math.cast(s.indices, dtypes.int64),
                           s.dense_shape) for s in found]
+
+
+def reduced_shape(input_shape, axes):
+    """The shape of a reduction with keepdims: a vector of int32."""
+    shape, axes = (_math.cast(x, dtypes.int32) for x in (input_shape, axes))
+    rank = _array.size(shape)
+    return _raw.DynamicStitch(
+        [_math.range(rank), (axes + rank) % rank],
+        [shape, _array.fill(_array.shape(axes), 1)])

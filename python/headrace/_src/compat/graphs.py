@@ -4,6 +4,7 @@ import abc
 import collections
 import contextlib
 import itertools
+import re
 import threading
 
 from headrace import raw_ops as _raw
@@ -45,20 +46,26 @@ def graph_from_inputs(op_input_list, graph=None):
     flat = []
     for x in op_input_list:
         flat.extend(x if isinstance(x, (list, tuple)) else [x])
-    found = graph
+    found, first = graph, None
     for x in flat:
         if hasattr(x, "_as_graph_element"):
             x = x._as_graph_element()
         if not isinstance(x, (Operation, Tensor)):
             continue
         if found is None:
-            found = x.graph
+            found, first = x.graph, x
         elif found is not x.graph:
-            raise ValueError("%s is not from the passed-in graph." % (x,)
-                             if graph is not None else
-                             "%s must be from the same graph as the other "
-                             "inputs." % (x,))
+            if graph is not None:
+                raise ValueError("%s is not from the passed-in graph." % (x,))
+            _assert_same_graph(first, x)
     return found or _graph.get_default_graph()
+
+
+def _assert_same_graph(original_item, item):
+    """ValueError unless both, tensors or operations, are of one graph."""
+    if original_item.graph is not item.graph:
+        raise ValueError("%s must be from the same graph as %s."
+                         % (item, original_item))
 
 
 def internal_convert_to_tensor(value, dtype=None, name=None, as_ref=False,
@@ -193,17 +200,18 @@ def strip_name_scope(name, export_scope):
     """`name` without the name scope `export_scope`."""
     if not export_scope:
         return name
-    prefix = export_scope.rstrip("/") + "/"
-    for mark in ("", "^", "loc:@"):
-        if name.startswith(mark + prefix):
-            return mark + name[len(mark + prefix):]
-    return name
+    if isinstance(name, bytes):
+        name = name.decode()
+    return re.sub(r"^(\^|loc:@|)%s/+" % re.escape(export_scope.rstrip("/")),
+                  r"\1", name)
 
 
 def prepend_name_scope(name, import_scope):
     """`name` in the name scope `import_scope`."""
     if not import_scope:
         return name
+    if isinstance(name, bytes):
+        name = name.decode()
     prefix = import_scope.rstrip("/") + "/"
     for mark in ("^", "loc:@"):
         if name.startswith(mark):

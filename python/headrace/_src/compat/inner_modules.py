@@ -554,6 +554,10 @@ NAMES = {
     "python.distribute.summary_op_util": {
         "compat.training_tools": "skip_summary",
     },
+    "python.autograph.core.ag_ctx": {
+        "framework.autograph_status": """
+            ControlStatusCtx Status control_status_ctx""",
+    },
     "python.autograph.pyct.transformer": {
         "compat.autograph_parts": "Base",
     },
@@ -684,7 +688,16 @@ NAMES = {
         "functions.func_graph": "FuncGraph",
     },
     "python.framework.function": {
-        "functions.defun": "Defun",
+        "functions.defun": """
+            Defun _DefinedFunction=_Defined _OverloadedFunction=_Overloaded
+            _from_definition from_library get_extra_args get_extra_inputs""",
+    },
+    "python.framework.function_def_to_graph": {
+        "compat.function_graphs": """
+            function_def_to_graph function_def_to_graph_def""",
+    },
+    "python.framework.graph_to_function_def": {
+        "compat.function_graphs": "graph_to_function_def",
     },
     "python.framework.tensor_spec": {
         "ops.type_specs": "BoundedTensorSpec TensorSpec",
@@ -695,7 +708,12 @@ NAMES = {
             type_spec_from_value""",
     },
     "python.framework.composite_tensor": {
-        "compat.composite": "CompositeTensor",
+        "compat.composite": """
+            CompositeTensor replace_composites_with_components""",
+    },
+    "python.framework.composite_tensor_utils": {
+        "compat.composite": """
+            append_composite_tensor get_shape is_composite_or_composite_value""",
     },
     "python.framework.indexed_slices": {
         "framework.indexed_slices": "IndexedSlicesValue",
@@ -711,7 +729,8 @@ NAMES = {
             import_scoped_meta_graph_with_return_elements
             ops_used_by_graph_def stripped_op_list_for_graph""",
         "training.meta_graph": """
-            add_collection_def create_meta_graph_def read_meta_graph_file""",
+            add_collection_def create_meta_graph_def read_meta_graph_file
+            strip_graph_default_valued_attrs""",
     },
     "python.framework.op_def_registry": {
         "compat.op_registry": "get_registered_ops register_op_list",
@@ -729,7 +748,7 @@ NAMES = {
             NullContextmanager""",
         "compat.graphs": """
             _TensorLike=TensorLike _as_graph_element=as_graph_element
-            _get_graph_from_inputs=graph_from_inputs convert_to_tensor_v2
+            _assert_same_graph _get_graph_from_inputs=graph_from_inputs convert_to_tensor_v2
             default_session get_all_collection_keys
             get_name_scope has_default_graph inside_function
             internal_convert_n_to_tensor internal_convert_to_tensor
@@ -739,7 +758,9 @@ NAMES = {
         "compat.gradient_registry": "_gradient_registry=registry",
         "compat.node_tools": """
             Operation RegisterShape
-            _NodeDef=node_def _default_graph_stack=default_graph_stack
+            _NodeDef=node_def _create_c_op=create_c_op
+            _default_graph_stack=default_graph_stack
+            _default_session_stack=default_session_stack
             get_collection_proto_type get_from_proto_function
             get_gradient_function get_to_proto_function
             name_scope_v2 register_proto_function""",
@@ -753,6 +774,29 @@ NAMES = {
     },
     "python.framework.test_ops": {
         "compat.op_library": "_op_def_lib=all_ops",
+    },
+    "python.framework.auto_control_deps": {
+        "compat.automatic_control": """
+            AutomaticControlDependencies automatic_control_dependencies
+            op_is_stateful""",
+    },
+    "python.framework.error_interpolation": {
+        "compat.error_interpolation": """
+            _BAD_FILE_SUBSTRINGS _ParseTag _build_error_message
+            _compute_colocation_summary_from_dict
+            _compute_colocation_summary_from_op
+            _compute_device_assignment_summary_from_op
+            _compute_device_summary_from_list _compute_useful_frames
+            _find_index_of_defining_frame_for_op _get_defining_frame_from_op
+            _sources_for_node compute_field_dict create_graph_debug_info_def
+            interpolate parse_message traceback_files_common_prefix""",
+    },
+    "python.framework.graph_util_impl": {
+        "framework.graph_rewrites": "_node_name=_node_of",
+    },
+    "python.framework.kernels": {
+        "compat.kernels": """
+            get_all_registered_kernels get_registered_kernels_for_op""",
     },
     "python.framework.op_def_library": {
         "compat.op_library": "OpDefLibrary",
@@ -949,7 +993,9 @@ NAMES = {
             safe_embedding_lookup_sparse_v2""",
     },
     "python.ops.functional_ops": {
-        "compat.calls": "For Gradient If While partitioned_call remote_call",
+        "compat.calls": """
+            For Gradient If While partitioned_call remote_call
+            symbolic_gradient""",
     },
     "python.ops.gradient_checker": {
         "testing.gradient_checker": "compute_gradient compute_gradient_error",
@@ -1002,6 +1048,12 @@ NAMES = {
     },
     "python.ops.while_v2": {
         "compat.second_control_flow": "while_loop",
+    },
+    "python.summary.writer.event_file_writer": {
+        "compat.events_writer": "EventFileWriter",
+    },
+    "python.summary.writer.writer": {
+        "compat.events_writer": "EventFileWriter",
     },
     "python.summary.plugin_asset": {
         "compat.plugin_asset": """
@@ -1159,7 +1211,7 @@ NAMES = {
     "python.ops.math_ops": {
         "compat.gradient_tools": """
             _as_indexed_slices=as_indexed_slices
-            _as_indexed_slices_list=as_indexed_slices_list""",
+            _as_indexed_slices_list=as_indexed_slices_list reduced_shape""",
         "compat.second_forms": """
             argmax_v2 argmin_v2 count_nonzero_v2 scalar_mul_v2
             sparse_segment_mean_v2 sparse_segment_sqrt_n_v2
@@ -1235,6 +1287,18 @@ NAMES = {
         "ops.math_ops": """
             reduce_all reduce_any reduce_max reduce_mean reduce_min reduce_prod
             reduce_sum""",
+        "compat.ragged_parts": """
+            segment_max segment_mean segment_min segment_prod segment_sqrt_n
+            segment_sum""",
+    },
+    "python.ops.ragged.ragged_conversion_ops": {
+        "compat.ragged_parts": "from_sparse from_tensor to_sparse to_tensor",
+    },
+    "python.ops.ragged.ragged_util": {
+        "compat.ragged_parts": """
+            assert_splits_match convert_to_int_tensor get_positive_axis
+            lengths_to_splits repeat_ranges""",
+        "ops.array_special": "repeat",
     },
     "python.ops.ragged.ragged_squeeze_op": {
         "ops.array_ops": "squeeze",
@@ -1323,7 +1387,9 @@ NAMES = {
     "python.ops.variables": {
         "variables.partitions": "PartitionedVariable",
         "variables.ref_variables": "RefVariable",
-        "variables.base": "Variable VariableV1=Variable",
+        "variables.base": "VariableV1=Variable",
+        "compat.second_variables": "Variable=SecondVariable",
+        "variables.records": "VariableAggregationV2=VariableAggregation",
     },
     "python.ops.weights_broadcast_ops": {
         "losses.weights": """
@@ -1347,6 +1413,7 @@ NAMES = {
             test_src_dir_path unittest""",
     },
     "python.pywrap_tensorflow": {
+        "compat.events_writer": "EventsWriter",
         "compat.record_reader": "PyRecordReader PyRecordReader_New",
         "compat.graphs": "TF_TryEvaluateConstant_wrapper=try_evaluate_constant",
         "training.checkpoint_reader": """
@@ -1425,7 +1492,19 @@ NAMES = {
             parse_numpy_printoption print_tensors_in_checkpoint_file""",
     },
     "python.tools.optimize_for_inference_lib": {
-        "compat.checkpoints": "optimize_for_inference",
+        "compat.inference_graphs": """
+            EPSILON_ATTR INPUT_ORDER ensure_graph_is_valid fold_batch_norms
+            fuse_resize_and_conv node_from_map node_name_from_input
+            optimize_for_inference scale_after_normalization
+            values_from_const""",
+    },
+    "python.tools.saved_model_cli": {
+        "compat.saved_model_cli": """
+            _OP_BLACKLIST create_parser get_meta_graph_def get_signature_def_map
+            load_inputs_from_input_arg_string
+            preprocess_input_examples_arg_string
+            preprocess_input_exprs_arg_string preprocess_inputs_arg_string run
+            run_saved_model_with_feed_dict scan scan_meta_graph_def show""",
     },
     "python.tools.saved_model_utils": {
         "compat.checkpoints": """
@@ -1622,7 +1701,14 @@ NAMES = {
         "framework.operation": "Reference",
     },
     "python.framework.versions": {
-        "platform.sysconfig": "CXX11_ABI_FLAG MONOLITHIC_BUILD",
+        "compat.constants": """
+            COMPILER_VERSION GIT_VERSION
+            __compiler_version__=COMPILER_VERSION __git_version__=GIT_VERSION""",
+        "framework.behavior": "VERSION __version__=VERSION",
+        "platform.sysconfig": """
+            CXX11_ABI_FLAG MONOLITHIC_BUILD
+            __cxx11_abi_flag__=CXX11_ABI_FLAG
+            __monolithic_build__=MONOLITHIC_BUILD""",
     },
     "python.feature_column.sequence_feature_column": {
         "feature_column.sequences": "SequenceNumericColumn",

@@ -9,6 +9,8 @@ from headrace._src.compat.gradient_registry import (
     registry as gradient_registry)
 from headrace._src.framework import device_spec
 from headrace._src.framework import graph as _graph
+from headrace._src.framework.default_session import (
+    default_sessions, get_default_session)
 from headrace._src.framework.messages import NodeDef
 from headrace._src.training import meta_graph as _meta_graph
 
@@ -48,15 +50,37 @@ def _new_operation(node_def, g, inputs=None, output_types=None,
         if not isinstance(x, Tensor):
             raise TypeError("input needs to be a Tensor: %s" % (x,))
     outer, g._name_scope = g._name_scope, ""
+    original, g._original = g._original, original_op
+    g._merge_device_stack()
     try:
         op = g._create_op(node_def.op, inputs, node_def.name + "/",
                           dict(node_def.attr))
     finally:
-        g._name_scope = outer
+        g._name_scope, g._original = outer, original
+        g._merge_device_stack()
     if node_def.device:
         op._set_device(node_def.device)
     for c in control_inputs or ():
         op._add_control_input(c.op if isinstance(c, Tensor) else c)
+    return op
+
+
+def create_c_op(graph, node_def, inputs, control_inputs):
+    """A node that takes no part in the blocks of the graph yet: control flow
+    and control inputs come with Graph._create_op_from_tf_operation or
+    Graph._add_new_tf_operations. `inputs`: tensors, and lists of them."""
+    flat = []
+    for x in inputs:
+        flat.extend(x if isinstance(x, (list, tuple)) else [x])
+    context, graph._flow_context = graph._flow_context, None
+    control = graph._suspend_control()
+    try:
+        op = _new_operation(node_def, graph, flat,
+                            control_inputs=control_inputs)
+    finally:
+        graph._resume_control(control)
+        graph._flow_context = context
+    graph.__dict__.setdefault("_new_c_ops", []).append(op)
     return op
 
 
@@ -169,7 +193,22 @@ class _DefaultGraphStack:
         return not _headrace.default_graph_depth()
 
 
+class _DefaultSessionStack:
+    """The default sessions of this thread."""
+    stack = property(lambda self: list(default_sessions()))
+
+    def get_default(self):
+        return get_default_session()
+
+    def reset(self):
+        default_sessions().clear()
+
+    def is_cleared(self):
+        return not default_sessions()
+
+
 default_graph_stack = _DefaultGraphStack()
+default_session_stack = _DefaultSessionStack()
 
 
 class name_scope_v2:

@@ -1,10 +1,17 @@
 """What programs use of tensorflow.python.ops.ragged beyond the interface."""
+from headrace import raw_ops as _raw
+from headrace._src.control.check_ops import assert_equal
 from headrace._src.control.control_flow import while_loop
 from headrace._src.control.tensor_array import TensorArray
 from headrace._src.framework import dtypes, nest
+from headrace._src.framework import tensor as _tensor
 from headrace._src.framework.graph import name_scope
 from headrace._src.framework.tensor import constant
+from headrace._src.math.math_special import (
+    unsorted_segment_mean, unsorted_segment_sqrt_n)
 from headrace._src.ops import array_ops as _array
+from headrace._src.ops import array_special as _array_special
+from headrace._src.ops import math_ops as _math
 from headrace._src.ragged.ragged_tensor import (
     RaggedTensor, convert, is_ragged, same_partition_dtype)
 
@@ -23,6 +30,83 @@ def match_row_splits_dtypes(*tensors, **kwargs):
         raise ValueError("Unexpected keyword args %r" % kwargs)
     dtype = same_partition_dtype(*tensors)
     return (dtype, tensors) if wants_dtype else tensors
+
+
+def from_tensor(tensor, lengths=None, padding=None, ragged_rank=1, name=None,
+                row_splits_dtype=dtypes.int64):
+    """RaggedTensor.from_tensor."""
+    return RaggedTensor.from_tensor(tensor, lengths, padding, ragged_rank, name,
+                                    row_splits_dtype)
+
+
+def to_tensor(rt_input, default_value=None, name=None):
+    """RaggedTensor.to_tensor; a dense tensor is its own."""
+    rt_input = convert(rt_input)
+    return (rt_input.to_tensor(default_value, name) if is_ragged(rt_input)
+            else rt_input)
+
+
+def from_sparse(st_input, name=None, row_splits_dtype=dtypes.int64):
+    """RaggedTensor.from_sparse."""
+    return RaggedTensor.from_sparse(st_input, name, row_splits_dtype)
+
+
+def to_sparse(rt_input, name=None):
+    """RaggedTensor.to_sparse."""
+    return convert(rt_input).to_sparse(name)
+
+
+def convert_to_int_tensor(tensor, name, dtype=dtypes.int32):
+    """An integer tensor of this type. TypeError for another."""
+    tensor = _tensor.convert_to_tensor(tensor, name=name,
+                                       preferred_dtype=dtype)
+    if not tensor.dtype.is_integer:
+        raise TypeError("%s must be an integer tensor; dtype=%s"
+                        % (name, tensor.dtype))
+    return _math.cast(tensor, dtype)
+
+
+def get_positive_axis(axis, ndims):
+    """An axis counted from the first. TypeError for what is no int, ValueError
+    for one out of range, and for a negative one of an unknown rank."""
+    if not isinstance(axis, int):
+        raise TypeError("axis must be an int; got %s" % type(axis).__name__)
+    if ndims is None:
+        if axis < 0:
+            raise ValueError("axis may only be negative if ndims is statically "
+                             "known.")
+        return axis
+    if not -ndims <= axis < ndims:
+        raise ValueError("axis=%s out of bounds: expected %s<=axis<%s"
+                         % (axis, -ndims, ndims))
+    return axis % ndims
+
+
+def lengths_to_splits(lengths):
+    """The row_splits of row lengths."""
+    return _array.concat([[0], _math.cumsum(lengths)], axis=-1)
+
+
+def repeat_ranges(params, splits, repeats):
+    """The rows params[splits[i]:splits[i + 1]], each repeated as often as
+    repeats[i], or `repeats`, says."""
+    splits, repeats = (_tensor.convert_to_tensor(x) for x in (splits, repeats))
+    starts, limits = (_array_special.repeat(x, repeats, axis=0)
+                      for x in (splits[:-1], splits[1:]))
+    rows = _raw.RaggedRange(starts=starts, limits=limits,
+                            deltas=_array.ones([], starts.dtype))
+    return _array.gather(params, rows.rt_dense_values)
+
+
+def assert_splits_match(nested_splits_lists):
+    """Checks that the lists of row_splits are equal. ValueError if there are not
+    as many of them."""
+    message = "Inputs must have identical ragged splits"
+    first, *others = nested_splits_lists
+    if any(len(splits) != len(first) for splits in others):
+        raise ValueError(message)
+    return [assert_equal(a, b, message=message) for splits in others
+            for a, b in zip(first, splits)]
 
 
 class RaggedTensorType:
@@ -110,3 +194,12 @@ def map_fn(fn, elems, dtype=None, parallel_iterations=None, back_prop=True,
 def _part_types(kind):
     return (kind._part_types() if isinstance(kind, RaggedTensorType)
             else [dtypes.as_dtype(kind)])
+
+
+# The segments' numbers need not be sorted.
+segment_max = _raw.UnsortedSegmentMax
+segment_min = _raw.UnsortedSegmentMin
+segment_prod = _raw.UnsortedSegmentProd
+segment_sum = _raw.UnsortedSegmentSum
+segment_mean = unsorted_segment_mean
+segment_sqrt_n = unsorted_segment_sqrt_n

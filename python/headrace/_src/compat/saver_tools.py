@@ -93,8 +93,16 @@ def ops_used_by_graph_def(graph_def):
 
 
 def stripped_op_list_for_graph(graph_def):
-    """The OpDefs of the ops of its nodes, without descriptions."""
-    return _meta_graph._op_defs(_meta_graph._ops_of(graph_def))
+    """The OpDefs of the ops of its nodes, without descriptions. ValueError for
+    an op that there is not."""
+    used = _meta_graph._ops_of(graph_def)
+    found = _meta_graph._op_defs(used)
+    functions = {f.signature.name for f in graph_def.library.function}
+    missing = sorted(set(used) - {op.name for op in found.op} - functions)
+    if missing:
+        raise ValueError("Op %s is used by the graph, but is not registered"
+                         % ", ".join(missing))
+    return found
 
 
 def update_checkpoint_state_internal(

@@ -16,7 +16,8 @@ class _AnyVariable(type):
         return Variable(**_arguments(*args, **kwargs))
 
     def __instancecheck__(cls, instance):
-        return isinstance(instance, Variable if cls is SecondVariable else cls)
+        return super().__instancecheck__(instance) or (
+            cls is SecondVariable and isinstance(instance, Variable))
 
     def __subclasscheck__(cls, subclass):
         if cls is SecondVariable:

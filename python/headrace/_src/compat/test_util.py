@@ -2,6 +2,7 @@
 graph mode; those for GPUs and for TensorFlow 2 are skipped."""
 import contextlib
 import functools
+import gc
 import itertools
 import unittest
 
@@ -60,9 +61,30 @@ run_deprecated_v1 = deprecated_graph_mode_only = run_v1_only
 also_run_as_tf_function = enable_control_flow_v2 = run_v1_only
 disable_control_flow_v2 = with_control_flow_v2 = run_v1_only
 disable_xla = no_xla_auto_jit = xla_allow_fallback = run_v1_only
-assert_no_new_tensors = assert_no_garbage_created = run_v1_only
+assert_no_new_tensors = run_v1_only
 assert_no_new_pyobjects_executing_eagerly = run_v1_only
 enable_tf_xla_constant_folding = use_deterministic_cudnn = run_v1_only
+
+
+def assert_no_garbage_created(f):
+    """A decorator of tests that makes no objects which refer to each other in
+    a cycle and to which nothing else refers: AssertionError if it does."""
+    @functools.wraps(f)
+    def decorated(self, *args, **kwargs):
+        gc.collect()
+        flags = gc.get_debug()
+        gc.set_debug(gc.DEBUG_SAVEALL)
+        before = len(gc.garbage)
+        try:
+            result = f(self, *args, **kwargs)
+            gc.collect()
+            found = len(gc.garbage)
+            del gc.garbage[before:]
+        finally:
+            gc.set_debug(flags)
+        self.assertEqual(before, found)
+        return result
+    return decorated
 
 
 def _skipping(reason):
@@ -155,7 +177,7 @@ def assert_equal_graph_def_v2(expected, actual):
 def assert_meta_graph_protos_equal(tester, a, b):
     """MetaGraphDefs that are equal; what the messages in their collections of
     bytes say counts, not how."""
-    from headrace._src.compat.graphs import get_collection_proto_type
+    from headrace._src.compat.node_tools import get_collection_proto_type
     tester.assertEqual(set(a.collection_def), set(b.collection_def))
     for key in a.collection_def:
         left, right = a.collection_def[key], b.collection_def[key]

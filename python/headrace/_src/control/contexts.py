@@ -263,8 +263,9 @@ class _LoopOfGradient(ControlFlowContext):
 class CondContext(ControlFlowContext):
     """One branch of a cond."""
 
-    def __init__(self, pred, pivot, branch):
+    def __init__(self, pred, pivot, branch, name="cond_text"):
         super().__init__()
+        self._name = self._graph.unique_name(name)
         self._pred = pred
         self._pivot = pivot
         self._branch = branch  # 1 where pred is true
@@ -272,6 +273,7 @@ class CondContext(ControlFlowContext):
         self._external[_key(pred)] = pred
         self._adopt(pivot.op)
 
+    name = property(lambda self: self._name)
     pred = property(lambda self: self._pred)
     pivot = property(lambda self: self._pivot)
     branch = property(lambda self: self._branch)

@@ -76,10 +76,10 @@ def cond(pred, true_fn=None, false_fn=None, strict=False, name=None, fn1=None,
         if not strict:
             original = _unpack_if_single(original)
             original_false = _unpack_if_single(original_false)
-        # An Operation stands for a tensor.
+        # An Operation stands for a tensor. Indices of IndexedSlices may have
+        # two types.
         try:
-            nest.assert_same_structure(original, original_false,
-                                       expand_composites=True)
+            nest._assert_same(original, original_false, True, True, False)
         except (TypeError, ValueError) as error:
             raise type(error)("Incompatible return types of true_fn and "
                               "false_fn: %s" % error) from None
@@ -116,6 +116,10 @@ def _widen_indices(original, original_false, contexts, results):
 
 def smart_cond(pred, true_fn=None, false_fn=None, name=None):
     """cond, or a plain call where `pred` is known now."""
+    for argument, function in (("true_fn", true_fn), ("false_fn", false_fn)):
+        if not callable(function):
+            raise TypeError("smart_cond: `%s` must be callable. Got %r"
+                            % (argument, function))
     value = pred
     if isinstance(pred, Tensor):
         value = constant_value(pred)

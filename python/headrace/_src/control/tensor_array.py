@@ -27,8 +27,8 @@ class TensorArray:
             raise ValueError("Cannot construct with both handle and "
                              "tensor_array_name")
         if handle is not None and size is not None:
-            raise ValueError("Cannot provide both a handle and size to the "
-                             "constructor")
+            raise ValueError("Cannot provide both a handle and size at the "
+                             "same time")
         if handle is None and size is None:
             raise ValueError("Must provide a size or a handle")
         if handle is not None and dynamic_size is not None:
@@ -111,9 +111,8 @@ class TensorArray:
         value = convert_to_tensor(value, preferred_dtype=self._dtype,
                                   name="value")
         if value.dtype.base_dtype != self._dtype:
-            raise TypeError("Tried to write tensor of type %s into "
-                            "TensorArray of type %s"
-                            % (value.dtype.name, self._dtype.name))
+            raise TypeError("TensorArray dtype is %s but Op is trying to write "
+                            "dtype %s" % (self._dtype.name, value.dtype.name))
         return value
 
     def read(self, index, name=None):

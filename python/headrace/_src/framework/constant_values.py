@@ -21,7 +21,10 @@ def computed(tensor, partial, depth):
     if op.type == "Pack":
         return _packed(op, inputs(), partial)
     if op.type == "Size":
-        count = op.inputs[0].get_shape().num_elements()
+        shape = op.inputs[0].get_shape()
+        count = shape.num_elements()
+        if shape.ndims is not None and 0 in shape.as_list():
+            count = 0
         return None if count is None else np.array(
             count, tensor.dtype.as_numpy_dtype)
     if op.type == "Fill" and not tensor.get_shape().is_fully_defined():
@@ -35,16 +38,17 @@ def computed(tensor, partial, depth):
 
 
 def _packed(op, values, partial):
-    if not values or all(v is None for v in values):
+    # TensorFlow knows no value along other axes, and programs rely on that.
+    if not values or op.get_attr("axis") or all(v is None for v in values):
         return None
     if any(v is None for v in values):
-        if not partial or op.get_attr("axis"):
+        if not partial:
             return None
         out = np.empty(len(values), object)
         for i, v in enumerate(values):
             out[i] = v
         return out
-    return np.stack(values, op.get_attr("axis"))
+    return np.stack(values)
 
 
 def _partial_concat(op, depth):

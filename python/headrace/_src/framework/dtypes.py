@@ -199,6 +199,8 @@ for _t in _ALL:
 QUANTIZED_DTYPES = frozenset(_QUANTIZED | {t._ref for t in _QUANTIZED})
 _by_name = {t._name: t for t in _by_enum if t is not None}
 _by_name.update(half=float16, double=float64, float=float32)
+_by_name.update({short + "_ref": _by_name[_by_name[short].name + "_ref"]
+                 for short in ("half", "double", "float")})
 _by_numpy = {np.dtype(t._numpy): t for t in _ALL
              if t not in _QUANTIZED and t not in (bfloat16, resource, variant)}
 # Which int type a Python int is depends on its value, and so on: TensorFlow

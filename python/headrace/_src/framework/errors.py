@@ -59,9 +59,11 @@ class OpError(Exception):
         return self._message
 
     def __reduce__(self):
+        # Not the operation, with which the whole graph would go.
         if type(self) in (OpError, UnknownError):
-            return type(self), (None, None, self._message, self._error_code)
-        return type(self), (None, None, self._message)
+            return type(self), (self._node_def, None, self._message,
+                                self._error_code)
+        return type(self), (self._node_def, None, self._message)
 
 
 def _define(name, code, doc):

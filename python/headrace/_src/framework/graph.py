@@ -2,8 +2,10 @@
 
 The nodes themselves are C++ objects; this is TensorFlow's interface to them.
 """
+import bisect
 import contextlib
 import re
+import sys
 import threading
 
 from headrace import _headrace
@@ -71,6 +73,9 @@ class Graph(_headrace.GraphCore):
         self._collections = {}
         self._seed = None
         self._device_stack = []  # innermost last: a name, None or a function
+        self._device_places = []  # of its entries: (entry, file, line)
+        self._colocation_places = {}  # {operation's name: (file, line)}
+        self._scope_changes = []  # (last id before, the two fields above)
         self._variable_scopes = None  # of variables.scopes
         self._variable_creators = []  # of variable_creator_scope
         self._sliced_variables = {}  # by id of the StridedSlice; v[...].assign
@@ -341,7 +346,7 @@ class Graph(_headrace.GraphCore):
         outer = self._name_scope
         if isinstance(name, bytes):
             name = name.decode()
-        if name in ("/", "//"):  # an empty scope, kept as it is
+        if outer and name in ("/", "//"):  # an empty scope, kept as it is
             new = name[:-1]
         elif name:
             if not re.match(_SCOPE if outer else _ROOT_SCOPE, name):
@@ -408,17 +413,23 @@ class Graph(_headrace.GraphCore):
         finally:
             self._pop_control()
 
-    @contextlib.contextmanager
     def device(self, device_name_or_function):
         """Asks for a device for the nodes made inside: a name, of which parts
         may be missing and are taken from outer blocks; a function from
         Operation to name; or None to forget the outer blocks."""
-        if (device_name_or_function is not None
-                and not callable(device_name_or_function)):
-            device_name_or_function = _device_string(device_name_or_function)
-            _check_device_name(device_name_or_function)
-        self._device_stack.append(device_name_or_function)
+        return self._device_block(device_name_or_function, _caller())
+
+    @contextlib.contextmanager
+    def _device_block(self, wanted, place):
+        given = wanted
+        if wanted is not None and not callable(wanted):
+            wanted = _device_string(wanted)
+            _check_device_name(wanted)
+        self._device_stack.append(wanted)
         stack, depth = self._device_stack, len(self._device_stack)
+        places = self._device_places
+        self._device_places = places + [(given, *place)]
+        self._note_places()
         try:
             self._merge_device_stack()
             yield
@@ -426,10 +437,56 @@ class Graph(_headrace.GraphCore):
             nested = self._device_stack is stack and len(stack) == depth
             if nested:
                 stack.pop()
+                self._device_places = places
+                self._note_places()
                 self._merge_device_stack()
         if not nested:
             raise RuntimeError("Exiting device scope without proper scope "
                                "nesting.")
+
+    def _note_places(self):
+        """Keeps where the program asked for the devices of the nodes that
+        follow. Neither field is changed in place."""
+        change = self._last_id, self._device_places, self._colocation_places
+        if self._scope_changes and self._scope_changes[-1][0] == change[0]:
+            self._scope_changes[-1] = change
+        else:
+            self._scope_changes.append(change)
+
+    def _places(self, node_id):
+        """The _device_places and _colocation_places with which a node was
+        made."""
+        changes = self._scope_changes
+        i = bisect.bisect_left(changes, (node_id + 1,))
+        return changes[i - 1][1:] if i else ([], {})
+
+    def _create_op_from_tf_operation(self, c_op, compute_device=True):
+        """The operation of what ops._create_c_op made, which joins the blocks
+        around."""
+        waiting = self.__dict__.setdefault("_new_c_ops", [])
+        waiting[:] = [op for op in waiting if op._id != c_op._id]
+        self._join_blocks([c_op])
+        return c_op
+
+    def _add_new_tf_operations(self, compute_devices=True):
+        """The operations that ops._create_c_op made and that did not join the
+        blocks around yet: now they do."""
+        new = self.__dict__.pop("_new_c_ops", [])
+        self._join_blocks(new)
+        return new
+
+    def _join_blocks(self, operations):
+        context = self._flow_context
+        for op in operations:
+            before = list(op.inputs)
+            control = self._control_dependencies_for_inputs(before)
+            if context is not None:
+                context._after_add(op)
+                inputs, control = context._before_add(op.type, before, control)
+                for i, (old, new) in enumerate(zip(before, inputs)):
+                    if new is not old:
+                        op._update_input(i, new)
+            op._add_control_inputs(control)
 
     @property
     def _c_graph(self):
@@ -500,15 +557,19 @@ class Graph(_headrace.GraphCore):
                 op._set_device_from_string(_headrace.merge_devices(
                     _device_string(op.device or ""), entry))
 
-    @contextlib.contextmanager
     def colocate_with(self, op, ignore_existing=False):
         """Nodes made inside go to the device of `op`, and device blocks around
         do not hold for them. None with ignore_existing forgets outer blocks."""
+        return self._colocation_block(op, ignore_existing, _caller())
+
+    @contextlib.contextmanager
+    def _colocation_block(self, op, ignore_existing, place):
         if op is None and not ignore_existing:
             raise ValueError("Trying to reset colocation (op is None) but "
                              "ignore_existing is not True")
         outer = (self._colocation, self._colocated_device, self._device,
-                 self._has_device_functions, self._device_stack)
+                 self._has_device_functions, self._device_stack,
+                 self._device_places, self._colocation_places)
         groups, device = [], ""
         if not ignore_existing:
             groups, device = list(self._colocation), self._colocated_device
@@ -525,13 +586,21 @@ class Graph(_headrace.GraphCore):
         self._colocation = sorted(set(groups))
         # The outermost block whose operation has a device says which.
         self._colocated_device = device or (op.device if op else "")
-        self._device_stack = []
+        self._device_stack, self._device_places = [], []
+        if ignore_existing:
+            self._colocation_places = {}
+        if op is not None:
+            self._colocation_places = {**self._colocation_places,
+                                       op.name: place}
+        self._note_places()
         self._merge_device_stack()
         try:
             yield
         finally:
             (self._colocation, self._colocated_device, self._device,
-             self._has_device_functions, self._device_stack) = outer
+             self._has_device_functions, self._device_stack,
+             self._device_places, self._colocation_places) = outer
+            self._note_places()
 
     @contextlib.contextmanager
     def container(self, container_name):
@@ -582,6 +651,15 @@ class Graph(_headrace.GraphCore):
     def __deepcopy__(self, memo):
         memo[id(self)] = copy = load("_src.training.graph_copies").copy(self)
         return copy
+
+
+def _caller():
+    """(file, line) of the innermost frame that is not of this package."""
+    frame = sys._getframe(2)
+    while (frame.f_back is not None and
+           frame.f_globals.get("__name__", "").startswith("headrace.")):
+        frame = frame.f_back
+    return frame.f_code.co_filename, frame.f_lineno
 
 
 def _device_string(device):
@@ -683,9 +761,11 @@ class name_scope:
             raise ValueError("At least one of name (None) and default_name "
                              "(None) must be provided.")
         graph = graph_of(self._values)
-        self._stack = contextlib.ExitStack()
-        self._stack.enter_context(graph.as_default())
-        return self._stack.enter_context(graph.name_scope(self._name))
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(graph.as_default())
+            scope = stack.enter_context(graph.name_scope(self._name))
+            self._stack = stack.pop_all()
+        return scope
 
     def __exit__(self, *error):
         self._stack.__exit__(*error)
@@ -764,23 +844,22 @@ def init_scope():
             get_default_graph().building_function):
         left.append(get_default_graph())
         _headrace.pop_default_graph()
-    try:
-        with contextlib.ExitStack() as stack:
-            graph = stack.enter_context(get_default_graph().as_default())
-            if left:
-                if inner.get_name_scope():
-                    stack.enter_context(
-                        graph.name_scope(inner.get_name_scope() + "/"))
-                if inner._device_stack:
-                    outer, graph._device_stack = (graph._device_stack,
-                                                  list(inner._device_stack))
-                    stack.callback(_set_device_stack, graph, outer)
-                    graph._merge_device_stack()
-            stack.enter_context(graph.control_dependencies(None))
-            yield
-    finally:
-        for graph in reversed(left):
-            _headrace.push_default_graph(graph)
+    graph = get_default_graph()
+    for function in reversed(left):
+        _headrace.push_default_graph(function)
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(graph.as_default())
+        if left:
+            if inner.get_name_scope():
+                stack.enter_context(
+                    graph.name_scope(inner.get_name_scope() + "/"))
+            if inner._device_stack:
+                outer, graph._device_stack = (graph._device_stack,
+                                              list(inner._device_stack))
+                stack.callback(_set_device_stack, graph, outer)
+                graph._merge_device_stack()
+        stack.enter_context(graph.control_dependencies(None))
+        yield
 
 
 def _set_device_stack(graph, stack):

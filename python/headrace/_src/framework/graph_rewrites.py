@@ -137,8 +137,9 @@ def remove_training_nodes(input_graph, protected_nodes=None):
             while _node_of(name) in instead:
                 name = instead[_node_of(name)]
             new.input.append(name)
-    out.library.CopyFrom(input_graph.library)
-    out.versions.CopyFrom(input_graph.versions)
+    for field in "library", "versions":
+        if input_graph.HasField(field):
+            getattr(out, field).CopyFrom(getattr(input_graph, field))
     return out
 
 

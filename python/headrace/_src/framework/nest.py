@@ -122,10 +122,17 @@ def assert_same_structure(nest1, nest2, check_types=True,
                           expand_composites=False):
     """ValueError if the shapes of the structures differ, TypeError if only
     the types of their sequences do. expand_composites: a SparseTensor or
-    IndexedSlices meets one of its kind."""
+    IndexedSlices meets one of its kind, whose types and shape are compatible.
+    """
+    _assert_same(nest1, nest2, check_types, expand_composites, True)
+
+
+def _assert_same(nest1, nest2, check_types, expand_composites, has_specs):
+    """assert_same_structure; without `has_specs`, types and shapes of composite
+    tensors may differ."""
     problem = _difference(nest1, nest2, check_types)
     if problem is None and expand_composites:
-        problem = _difference_of_composites(nest1, nest2)
+        problem = _difference_of_composites(nest1, nest2, has_specs)
     if problem is not None:
         kind, text = problem
         raise kind(
@@ -152,7 +159,7 @@ def _shown(x):
     return "type=%s str=%s" % (type(x).__name__, x)
 
 
-def _difference_of_composites(a, b):
+def _difference_of_composites(a, b, has_specs):
     for x, y in zip(flatten(a), flatten(b)):
         if not _is_composite(x) and not _is_composite(y):
             continue
@@ -162,6 +169,13 @@ def _difference_of_composites(a, b):
         if len(flatten(x, True)) != len(flatten(y, True)):
             return ValueError, "%s does not have the tensors of %s" % (
                 _shown(x), _shown(y))
+        if has_specs and hasattr(x, "_type_spec") and hasattr(
+                y, "_type_spec"):
+            try:
+                x._type_spec.most_specific_compatible_type(y._type_spec)
+            except ValueError:
+                return ValueError, "%s is not compatible with %s" % (
+                    x._type_spec, y._type_spec)
     return None
 
 

@@ -100,6 +100,19 @@ def _control_outputs(self):
             if any(c is self for c in op.control_inputs)]
 
 
+def _device_assignments(self):
+    """The tf.device blocks in which the program made it, the innermost first:
+    each names the device or the function, and its line."""
+    return load("_src.compat.call_stacks").device_blocks(
+        self.graph._places(self._id)[0])
+
+
+def _colocation_dict(self):
+    """{name: where the program asked that this be with that operation}."""
+    return load("_src.compat.call_stacks").places_by_name(
+        self.graph._places(self._id)[1])
+
+
 Operation.run = _run
 Operation.__repr__ = _repr  # type: ignore
 Operation.__str__ = lambda self: str(self.node_def)  # type: ignore
@@ -126,6 +139,8 @@ Operation._control_flow_context = property(
     lambda self: self._get_control_flow_context())
 Operation._is_stateful = property(lambda self: self.op_def.is_stateful)
 Operation._control_outputs = property(_control_outputs)
+Operation._device_assignments = property(_device_assignments)
+Operation._colocation_dict = property(_colocation_dict)
 Operation._node_def = property(lambda self: self.node_def)
 Operation._op_def = property(lambda self: self.op_def)
 Operation._output_types = property(

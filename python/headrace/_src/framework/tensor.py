@@ -30,7 +30,7 @@ def to_array(value, dtype):
     if isinstance(value, (np.ndarray, np.generic)):
         if dtype is None:
             return np.asarray(value)
-        if dtype == object and value.dtype.kind not in "SUO":
+        if dtype == object and value.size and value.dtype.kind not in "SUO":
             raise TypeError("Expected string, got array of type %s"
                             % value.dtype)
         return np.asarray(value).astype(dtype)
@@ -325,7 +325,7 @@ def _convert(value, dtype, name, preferred, as_ref):
         if dtype is not None and not dtype.is_compatible_with(value.dtype):
             raise ValueError(
                 "Tensor conversion requested dtype %s for Tensor with dtype "
-                "%s: %r" % (dtype.name, value.dtype.name, str(value)))
+                "%s: %r" % (dtype.name, value.dtype.name, value))
         return value
     if preferred is not None and dtype is None:
         try:
@@ -515,7 +515,16 @@ def _repr(self):
         self.name, TensorShape(self._shape_list()), self.dtype.name)
 
 
+def _refuse(what):
+    """Says so where tf.autograph should have converted the code, or must not."""
+    reason = load("_src.framework.autograph_status").refusal()
+    if reason is not None:
+        raise OperatorNotAllowedInGraphError("%s is not allowed: %s"
+                                             % (what, reason))
+
+
 def _bool(self):
+    _refuse("using a `tf.Tensor` as a Python `bool`")
     raise OperatorNotAllowedInGraphError(
         "using a `tf.Tensor` as a Python `bool` is not allowed in Graph "
         "execution. Use `if t is not None:` instead of `if t:` to test if a "
@@ -524,6 +533,7 @@ def _bool(self):
 
 
 def _iter(self):
+    _refuse("iterating over `tf.Tensor`")
     raise OperatorNotAllowedInGraphError(
         "iterating over `tf.Tensor` is not allowed in Graph execution: '%s' has "
         "values only in a run. tf.unstack makes a list of its rows where their "

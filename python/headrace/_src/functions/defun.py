@@ -5,6 +5,7 @@ import re
 
 from headrace import raw_ops as _raw
 from headrace._src.framework import dtypes
+from headrace._src.framework import errors
 from headrace._src.framework import graph as _graph
 from headrace._src.framework import messages
 from headrace._src.framework.tensor import convert_to_tensor
@@ -14,22 +15,31 @@ from headrace._src.ops.array_ops import placeholder
 from headrace._src.training.gradients import RegisterGradient
 
 
+# Options that are attrs of the FunctionDef.
+_REFERENCES = ("_implements", "_reference")
+
+
 class Defun:
     """`@Defun(tf.float32, tf.int32)` makes the function below take tensors of
     these types; `@Defun()` before a function with parameters takes what types
     it is called with, and is traced once for each combination.
 
     What the body takes from the graph around it is captured: it becomes a
-    further argument, or, with capture_by_value, is computed in the body again.
+    further argument, or, with capture_by_value, is computed in the body again;
+    state only if its operations are among `whitelisted_stateful_ops`.
     get_variable inside makes the variable outside. One result comes back as a
     tensor, several as a tuple, none as the operation. `grad_func`: a Defun of
     the arguments and the gradients of the results that gives the gradients of
     the arguments; `python_grad_func`: a gradient function of the call, as those
     of tf.RegisterGradient. `func_name`: its name in
-    the graph; `out_names`: those of its results; `shape_func`: gives the shapes
+    the graph; `out_names`: those of its results, or InvalidArgumentError if
+    there are more or fewer; `shape_func`: gives the shapes
     of the results of a call, which is its argument. `compiled` and
     `separate_compiled_gradients` are advice to TensorFlow's compiler; functions
-    run the same with and without it. ValueError for any other argument."""
+    run the same with and without it. `_implements`, `_reference` and what
+    begins with "experimental_" become attrs of the FunctionDef. ValueError for
+    any other argument, and for a function with defaults or keyword arguments
+    or whose parameters are not as many as the types."""
 
     def __init__(self, *input_types, **kwargs):
         for name in ("compiled", "separate_compiled_gradients"):
@@ -37,7 +47,11 @@ class Defun:
         self._types = [dtypes.as_dtype(t) for t in input_types]
         self._options = {k: kwargs.pop(k, None) for k in (
             "func_name", "out_names", "noinline", "shape_func",
-            "capture_by_value", "grad_func", "python_grad_func")}
+            "capture_by_value", "whitelisted_stateful_ops", "grad_func",
+            "python_grad_func")}
+        self._options["attrs"] = {
+            k: kwargs.pop(k) for k in list(kwargs)
+            if k in _REFERENCES or k.startswith("experimental_")}
         if kwargs:
             raise ValueError("Unknown keyword arguments: %s"
                              % ", ".join(kwargs))
@@ -45,10 +59,93 @@ class Defun:
     def __call__(self, function):
         if not callable(function):
             raise ValueError("function %s must be callable" % (function,))
-        parameters = inspect.signature(function).parameters.values()
-        if not self._types and any(p.default is p.empty for p in parameters):
+        spec = inspect.getfullargspec(function)
+        names, defaults = _parameters(spec, function)
+        if defaults or spec.varkw or spec.kwonlyargs:
+            raise ValueError(
+                "function with argument defaults or keywords arguments are not "
+                "supported. %s has defaults %s and keywords %s."
+                % (function, defaults, spec.varkw or spec.kwonlyargs))
+        if self._types and (len(self._types) < len(names) or not spec.varargs
+                            and len(self._types) > len(names)):
+            raise ValueError(
+                "The function has %d arguments, not the number of specified "
+                "input types: %d" % (len(names), len(self._types)))
+        if not self._types and (names or spec.varargs):
             return _Overloaded(function, self._options)
         return _Defined(function, self._types, **self._options)
+
+
+def _parameters(spec, function):
+    """Their names and defaults. An op's `name=None` is none of them."""
+    names = spec.args[inspect.ismethod(function):]
+    defaults = spec.defaults or ()
+    if defaults == (None,) and names[-1] == "name":
+        return names[:-1], ()
+    return names, defaults
+
+
+def _attr_value(name, value):
+    """An AttrValue of a bool, int, float or str."""
+    for kind, field in ((bool, "b"), (int, "i"), (float, "f"), (str, "s"),
+                        (bytes, "s")):
+        if isinstance(value, kind):
+            return messages.AttrValue(**{
+                field: value.encode() if kind is str else value})
+    raise ValueError("Unsupported attribute type for %s with type %s"
+                     % (name, type(value)))
+
+
+def _argument_names(function, types):
+    """Those of the parameters; those of *args have a number."""
+    names, _ = _parameters(inspect.getfullargspec(function), function)
+    return [names[i] if i < len(names) and re.fullmatch("[a-z][a-z0-9_]*",
+                                                        names[i])
+            else "arg%d" % i for i in range(len(types))]
+
+
+def _of_definition(*args):
+    """The Python function of what is known by a FunctionDef alone."""
+    raise NotImplementedError("a function that was made of a FunctionDef has "
+                              "no Python code")
+
+
+def from_library(lib):
+    """The functions of a FunctionDefLibrary, those that are gradient functions
+    first. ValueError if one is missing that is another's gradient function, or
+    has one, and if functions are in turn gradient functions of each other."""
+    definitions = {f.signature.name: f for f in lib.function}
+    gradients = {g.function_name: g.gradient_func for g in lib.gradient}
+    for pair in gradients.items():
+        for name in pair:
+            if name not in definitions:
+                raise ValueError("FunctionDefLibrary missing '%s' FunctionDef"
+                                 "\n%s" % (name, lib))
+    made = {}
+
+    def make(name, waiting):
+        if name in waiting:
+            raise ValueError("FunctionDefLibrary contains cyclic gradient "
+                             "functions! %s" % ", ".join(waiting))
+        if name not in made:
+            of = gradients.get(name)
+            gradient = None if of is None else make(of, waiting + [name])
+            made[name] = _Defined.from_definition(definitions[name], gradient)
+        return made[name]
+    for name in definitions:
+        make(name, [])
+    return list(made.values())
+
+
+def get_extra_inputs():
+    """The captured tensors of the function that is being traced."""
+    return list(getattr(_graph.get_default_graph(), "_captured", ()))
+
+
+def get_extra_args():
+    """What stands for them in its body."""
+    graph = _graph.get_default_graph()
+    return list(getattr(graph, "_captured", {}).values())
 
 
 class _Overloaded:
@@ -87,7 +184,8 @@ class _Overloaded:
 class _Defined:
     def __init__(self, function, types, func_name=None, out_names=None,
                  noinline=None, shape_func=None, capture_by_value=None,
-                 grad_func=None, python_grad_func=None):
+                 whitelisted_stateful_ops=None, grad_func=None,
+                 python_grad_func=None, attrs=None):
         if grad_func is not None and python_grad_func is not None:
             raise ValueError("Gradient defined twice for function %s"
                              % (func_name or function))
@@ -98,16 +196,49 @@ class _Defined:
         self._noinline = noinline
         self._shape_function = shape_func
         self._by_value = capture_by_value
+        self._with_state = whitelisted_stateful_ops or ()
+        self._attrs = {name: _attr_value(name, value)
+                       for name, value in (attrs or {}).items()}
         self._grad_func = grad_func
         self._python_grad_func = python_grad_func
         self._grad_name = None  # of the Python function, registered
         self._def = None
+        self._py_functions = []  # what PyFunc nodes of the body call
         self.__doc__ = function.__doc__
+
+    @classmethod
+    def from_definition(cls, definition, grad_func=None):
+        """A function that a FunctionDef describes. What it captured are
+        arguments like the others."""
+        arguments = definition.signature.input_arg
+        made = cls(_of_definition, [dtypes.as_dtype(a.type) for a in arguments],
+                   definition.signature.name, grad_func=grad_func)
+        made._def = messages.FunctionDef()
+        made._def.CopyFrom(definition)
+        made._result_types = [dtypes.as_dtype(a.type) for a in
+                              definition.signature.output_arg]
+        made._result_shapes = [None] * len(made._result_types)
+        made._captured, made._called, made._stateful = [], [], []
+        return made
 
     @property
     def name(self):
         self._trace()
         return self._def.signature.name
+
+    @property
+    def grad_func_name(self):
+        """The name of the gradient function, or None."""
+        return self._grad_func.name if self._grad_func is not None else None
+
+    @property
+    def python_grad_func(self):
+        return self._python_grad_func
+
+    @property
+    def _signature(self):
+        self._trace()
+        return self._def.signature
 
     @property
     def definition(self):
@@ -126,8 +257,7 @@ class _Defined:
         """The nodes of the function that keep something between runs, or whose
         result changes: pairs of a name and an op."""
         self._trace()
-        return [(op.name, op.type) for op in self._body.get_operations()
-                if op.op_def.is_stateful and op.type != "Placeholder"]
+        return self._stateful
 
     @property
     def declared_input_types(self):
@@ -142,32 +272,46 @@ class _Defined:
     def _trace(self):
         if self._def is not None:
             return
-        body = FuncGraph(_graph.get_default_graph(), bool(self._by_value))
+        body = FuncGraph(_graph.get_default_graph(), bool(self._by_value),
+                         self._with_state)
         with body.as_default():
-            arguments = [placeholder(t, name="arg%d" % i)
-                         for i, t in enumerate(self._types)]
+            arguments = [placeholder(t, name=name) for t, name in zip(
+                self._types, _argument_names(self._function, self._types))]
             results = self._function(*arguments)
             if results is None:
                 results = []
             if not isinstance(results, (list, tuple)):
                 results = [results]
+            if any(r is None for r in results):
+                raise ValueError("Function %s can not return None." % (
+                    self._given_name or self._function))
             results = [convert_to_tensor(r) for r in results]
             results = [r if r.graph is body else body._capture(r)
                        for r in results]
         self._result_types = [r.dtype.base_dtype for r in results]
         self._result_shapes = [r.get_shape() for r in results]
-        self._body = body
+        self._py_functions = body._py_functions
+        self._stateful = [(op.name, op.type) for op in body.get_operations()
+                          if op.op_def.is_stateful and op.type != "Placeholder"]
         self._captured = list(body._captured)
         self._called = list(body._graph_def().library.function)
         base = re.sub(r"\W", "_", getattr(self._function, "__name__", "f"))
-        name = self._given_name or "%s_%d" % (
+        name = self._given_name or "%s_%08d" % (
             base.strip("_") or "f", next_number())
+        if self._out_names and len(self._out_names) != len(results):
+            raise errors.InvalidArgumentError(
+                None, None, "output names must be either empty or equal in "
+                "size to outputs. output names size = %d outputs size = %d (of "
+                "function %s)" % (len(self._out_names), len(results), name))
         self._def = function_def(
             name, body.get_operations(),
             arguments + [body._captured[t] for t in self._captured], results,
             self._out_names)
+        self._def.signature.description = inspect.getdoc(self._function) or ""
         if self._noinline:
             self._def.attr["_noinline"].b = True
+        for attr, value in self._attrs.items():
+            self._def.attr[attr].CopyFrom(value)
 
     def add_to_graph(self, graph):
         """Makes the function known to a graph, as a call does."""
@@ -180,7 +324,7 @@ class _Defined:
                 function_name=self.name, gradient_func=self._grad_func.name)
         graph._import_graph_def(library, "", [], [])
         graph._py_functions.extend(
-            f for f in self._body._py_functions
+            f for f in self._py_functions
             if f not in graph._py_functions)
 
     def _gradient_name(self):
@@ -203,10 +347,12 @@ class _Defined:
             self.add_to_graph(graph)
             tensors = [convert_to_tensor(a, dtype=t)
                        for a, t in zip(args, self._types)] + self._captured
+            call = ("StatefulPartitionedCall" if not self._result_types or
+                    self._def.signature.is_stateful else "PartitionedCall")
             overrides = ({} if self._python_grad_func is None else
-                         {"StatefulPartitionedCall": self._gradient_name()})
+                         {call: self._gradient_name()})
             with graph.gradient_override_map(overrides):
-                out = _raw.StatefulPartitionedCall(
+                out = getattr(_raw, call)(
                     tensors, Tout=self._result_types, f=self.name,
                     name=name or self.name)
         if not self._result_types:
@@ -219,3 +365,6 @@ class _Defined:
         for tensor, shape in zip(out, shapes):
             tensor.set_shape(shape)
         return out[0] if len(out) == 1 else tuple(out)
+
+
+_from_definition = _Defined.from_definition

@@ -13,12 +13,14 @@ from headrace._src.ops.array_ops import placeholder
 
 class FuncGraph(_graph.Graph):
     """The body of a function that is traced inside `outer`. With `copies`,
-    what it takes from there is computed in the body once more."""
+    what it takes from there is computed in the body once more, state only of
+    the operations `with_state`."""
 
-    def __init__(self, outer, copies=False):
+    def __init__(self, outer, copies=False, with_state=()):
         super().__init__()
         self._captures = True
         self._copies = copies
+        self._with_state = {op._id for op in with_state}
         self._copied = {}  # outer tensor -> its copy
         self._outer = outer
         self._seed = outer.seed
@@ -43,7 +45,8 @@ class FuncGraph(_graph.Graph):
 
     def _copy(self, tensor):
         if tensor not in self._copied:
-            name = by_value(tensor, "captured", into=self)
+            name = by_value(tensor, "captured", into=self,
+                            with_state=self._with_state)
             with self.as_default(), self.name_scope(None), \
                     self.control_dependencies(None):
                 copy = _raw.StatefulPartitionedCall(
@@ -84,10 +87,11 @@ class StatefulCaptureError(ValueError):
     """A function that captures by value needs something with state."""
 
 
-def by_value(tensor, name, into=None, finish=None):
+def by_value(tensor, name, into=None, finish=None, with_state=()):
     """The name of a new function without arguments, of the tensor's graph or
     `into`, that gives `tensor`, which is computed in it once more. ValueError
-    where that is not possible: for what is fed, and for state. `finish` may
+    where that is not possible: for what is fed, and for state, unless the id of
+    its operation is in `with_state`. `finish` may
     change the FunctionDef before it is added."""
     graph = tensor.graph
     wanted, todo = set(), [tensor.op]
@@ -103,7 +107,7 @@ def by_value(tensor, name, into=None, finish=None):
             o.dtype == _dtypes.variant for o in op.outputs)
         # An Assert has no state, only an effect: a failure.
         if (op.op_def.is_stateful and not makes_datasets and
-                op.type != "Assert"):
+                op.type != "Assert" and op._id not in with_state):
             raise StatefulCaptureError(
                 "Cannot capture a stateful node (name:%s, type:%s)"
                 " by value." % (op.name, op.type))

@@ -19,26 +19,28 @@ def function_def(name, operations, arguments, results, out_names=None):
     definition = messages.FunctionDef()
     definition.signature.name = name
     inputs = {}
-    for i, t in enumerate(arguments):
+    for t in arguments:
         arg = definition.signature.input_arg.add()
-        arg.name = t.op.name
+        arg.name = t.op.name + ("_o%d" % t.value_index if t.value_index else "")
         arg.type = int(t.dtype)
-        inputs[t.op._id] = t.op.name
+        inputs[t.op._id, t.value_index] = arg.name
+    outside = {t.op._id for t in arguments if all(
+        (t.op._id, i) in inputs for i in range(len(t.op.outputs)))}
 
     def reference(tensor):
-        if tensor.op._id in inputs:
-            return inputs[tensor.op._id]
+        if (tensor.op._id, tensor.value_index) in inputs:
+            return inputs[tensor.op._id, tensor.value_index]
         return "%s:%s" % (tensor.op.name, _output_name(tensor))
 
     # Names of nodes may hold "/" here too.
     for op in operations:
-        if op._id in inputs:
+        if op._id in outside:
             continue
         node = op.node_def
         del node.input[:]
         node.input.extend([reference(t) for t in op.inputs])
         node.input.extend(["^" + c.name for c in op.control_inputs
-                           if c._id not in inputs])
+                           if c._id not in outside])
         definition.node_def.extend([node])
         if op.op_def.is_stateful:
             definition.signature.is_stateful = True

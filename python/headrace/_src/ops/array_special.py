@@ -18,6 +18,8 @@ def repeat(input, repeats, axis=None, name=None):
         if axis is None:
             x, axis = _raw.Reshape(x, [-1]), 0
         n = x._rank()
+        if n == 0:  # as a vector of one element
+            x, n = _raw.Reshape(x, [1]), 1
         if n is None:
             raise ValueError("repeat along an axis needs a tensor of known "
                              "rank")
@@ -30,8 +32,8 @@ def repeat(input, repeats, axis=None, name=None):
             times = _raw.Cast(convert_to_tensor(repeats, name="repeats"),
                               DstT=dtypes.int32)
             if times._rank() not in (0, 1):
-                raise ValueError("repeats must be a scalar or a vector, got "
-                                 "shape %s" % times.get_shape())
+                raise ValueError("repeat: argument repeats: Shape %s must have "
+                                 "rank at most 1" % times.get_shape())
             if times._rank() == 1:
                 return _repeat_each(x, times, axis)
         multiples = [1] * (n + 1)

@@ -109,7 +109,8 @@ class SparseTensor:
                 lambda parts: SparseTensorValue(*parts))
 
     def _feed_components(self, value):
-        if not isinstance(value, (tuple, list)) or len(value) != 3:
+        # A placeholder of a known shape needs no dense_shape.
+        if not isinstance(value, (tuple, list)) or len(value) not in (2, 3):
             raise TypeError("A SparseTensor is fed a SparseTensorValue or a "
                             "tuple of indices, values and dense_shape, got %r"
                             % type(value))

@@ -166,9 +166,9 @@ def string_format(template, inputs, placeholder="{}", summarize=3, name=None):
         inputs = [inputs]
     inputs = [convert_to_tensor(x) for x in inputs]
     if template.count(placeholder) != len(inputs):
-        raise ValueError("%d placeholder(s) in template %r do not match %d "
-                         "input(s)" % (template.count(placeholder), template,
-                                       len(inputs)))
+        raise ValueError("%d placeholder(s) in template does not match %d "
+                         "tensor(s) provided as input; template %r" % (
+                             template.count(placeholder), len(inputs), template))
     return _raw.StringFormat(inputs, template=template, placeholder=placeholder,
                              summarize=summarize, name=name)
 

@@ -59,7 +59,9 @@ def segments(op, data, segment_ids, num_segments, name=None):
             raise ValueError("segment_ids must have dtype int32 or int64.")
         if not is_ragged(data):
             if is_ragged(ids):
-                raise ValueError("segment_ids is ragged, but data is not")
+                raise ValueError(
+                    "segment_ids.shape must be a prefix of data.shape, but "
+                    "segment_ids is ragged and data is not.")
             return op(data, ids, num_segments)
         if is_ragged(ids):
             check = _check.assert_equal(

@@ -46,19 +46,22 @@ class Body(Graph):
             tensor.set_shape(spec.shape)
 
 
-def _ends(node, library):
-    """{name of an output in the op's signature: index of its first tensor}"""
+def node_ends(node, library):
+    """[(name of an output in the op's signature, number of its tensors)];
+    `library`: {name: FunctionDef} of the functions that may be called."""
     signature = (library[node.op].signature if node.op in library
                  else _headrace.op_def(node.op))
+    return [(arg.name, node.attr[arg.number_attr].i if arg.number_attr else
+             len(node.attr[arg.type_list_attr].list.type)
+             if arg.type_list_attr else 1) for arg in signature.output_arg]
+
+
+def _ends(node, library):
+    """{name of an output in the op's signature: index of its first tensor}"""
     found, at = {}, 0
-    for arg in signature.output_arg:
-        found[arg.name] = at
-        if arg.number_attr:
-            at += node.attr[arg.number_attr].i
-        elif arg.type_list_attr:
-            at += len(node.attr[arg.type_list_attr].list.type)
-        else:
-            at += 1
+    for name, size in node_ends(node, library):
+        found[name] = at
+        at += size
     return found
 
 

@@ -2,10 +2,19 @@
 as StructuredValue messages, and back."""
 import collections
 
+from headrace._loading import load
 from headrace._src.framework import dtypes
 from headrace._src.framework.messages import StructuredValue
 from headrace._src.framework.tensor_shape import TensorShape
-from headrace._src.ops.type_specs import TensorSpec
+from headrace._src.ops.type_specs import TensorSpec, TypeSpec
+
+# Other TypeSpecs by their number in TypeSpecProto: where the class is.
+_TYPE_SPECS = {1: ("ops.type_specs", "SparseTensorSpec"),
+               2: ("ops.type_specs", "IndexedSlicesSpec"),
+               3: ("ragged.ragged_spec", "RaggedTensorSpec"),
+               5: ("data.structures", "DatasetSpec"),
+               7: ("data.structures", "OptionalSpec")}
+_NUMBERS = {name: number for number, (_, name) in _TYPE_SPECS.items()}
 
 
 def encoded(value):
@@ -36,6 +45,11 @@ def encode(value, into):
         spec.name = value.name or ""
         spec.shape.CopyFrom(TensorShape(value.shape).as_proto())
         spec.dtype = value.dtype.as_datatype_enum
+    elif isinstance(value, TypeSpec) and type(value).__name__ in _NUMBERS:
+        spec = into.type_spec_value
+        spec.type_spec_class = _NUMBERS[type(value).__name__]
+        spec.type_spec_class_name = type(value).__name__
+        encode(value._serialize(), spec.type_state)
     elif isinstance(value, dict):
         into.dict_value.SetInParent()
         for key, x in value.items():
@@ -56,7 +70,7 @@ def encode(value, into):
             encode(x, into.list_value.values.add())
     else:
         raise ValueError("No encoder for object %r of type %s: a SavedModel has "
-                         "numbers, strings, None, TensorSpecs, shapes, and "
+                         "numbers, strings, None, TypeSpecs, shapes, and "
                          "lists, tuples and dicts of these"
                          % (value, type(value).__name__))
 
@@ -77,6 +91,10 @@ def decoded(message):
     if kind in ("tensor_spec_value", "bounded_tensor_spec_value"):
         return TensorSpec(TensorShape(value.shape), dtypes.as_dtype(value.dtype),
                           value.name or None)
+    if kind == "type_spec_value" and value.type_spec_class in _TYPE_SPECS:
+        module, name = _TYPE_SPECS[value.type_spec_class]
+        return getattr(load("_src." + module), name)(
+            *decoded(value.type_state))
     if kind == "list_value":
         return [decoded(x) for x in value.values]
     if kind == "tuple_value":

@@ -84,7 +84,9 @@ class Session:
         self._dead_handles = []  # of TensorHandles that are gone
 
     graph = property(lambda self: self._graph)
-    graph_def = property(lambda self: self._graph.as_graph_def())
+    graph_def = property(lambda self: self._graph.as_graph_def(
+        add_shapes=self._config is not None
+        and self._config.graph_options.infer_shapes))
     sess_str = property(lambda self: self._target)
 
     def run(self, fetches, feed_dict=None, options=None, run_metadata=None,
@@ -309,7 +311,13 @@ class _Default:
         return self._session
 
     def __exit__(self, *error):
-        default_sessions().remove(self._session)
+        stack = default_sessions()
+        inner = [s for s in stack if not isinstance(s, InteractiveSession)]
+        if self._session in inner and inner[-1] is not self._session:
+            raise AssertionError("Nesting violated for default stack of %s "
+                                 "objects" % type(self._session))
+        if self._session in stack:  # it was not reset
+            stack.remove(self._session)
 
 
 class InteractiveSession(Session):

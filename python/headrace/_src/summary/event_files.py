@@ -16,14 +16,14 @@ _numbers_lock = threading.Lock()
 _last_seconds: dict = {}  # by folder: two files never have one name
 
 
-def _file_name(logdir, suffix):
-    """A new file: events.out.tfevents.SECONDS.HOST, which TensorBoard orders by
+def _file_name(logdir, suffix, prefix):
+    """A new file: PREFIX.out.tfevents.SECONDS.HOST, which TensorBoard orders by
     name."""
     with _numbers_lock:
         seconds = int(time.time())
         while True:
-            path = os.path.join(logdir, "events.out.tfevents.%010d.%s%s" % (
-                seconds, socket.gethostname(), suffix))
+            path = os.path.join(logdir, "%s.out.tfevents.%010d.%s%s" % (
+                prefix, seconds, socket.gethostname(), suffix))
             if seconds > _last_seconds.get(path.rpartition("/")[0], 0) and (
                     not os.path.exists(path)):
                 _last_seconds[path.rpartition("/")[0]] = seconds
@@ -31,15 +31,16 @@ def _file_name(logdir, suffix):
             seconds += 1
 
 
-class _EventFile:
+class EventFile:
     """One file. It is opened with its first event; any thread may add."""
 
-    def __init__(self, logdir, max_queue, flush_secs, suffix):
+    def __init__(self, logdir, max_queue, flush_secs, suffix,
+                 prefix="events"):
         os.makedirs(logdir, exist_ok=True)
         self._logdir = logdir
         self._max_queue = max_queue
         self._flush_secs = flush_secs
-        self._suffix = suffix
+        self._suffix, self._prefix = suffix, prefix
         self._lock = threading.Lock()
         self._records = None
         self._pending = 0
@@ -48,7 +49,7 @@ class _EventFile:
 
     def _open(self):
         self._pid = os.getpid()
-        self.path = _file_name(self._logdir, self._suffix)
+        self.path = _file_name(self._logdir, self._suffix, self._prefix)
         self._records = _headrace.RecordWriter(self.path, "", -1)
         self._last_flush = time.monotonic()
         self._records.write(messages.Event(
@@ -111,7 +112,7 @@ class FileWriter:
         self._logdir = os.fspath(logdir)
         if isinstance(self._logdir, bytes):
             self._logdir = self._logdir.decode()
-        self._file = _EventFile(self._logdir, max_queue, flush_secs,
+        self._file = EventFile(self._logdir, max_queue, flush_secs,
                                 filename_suffix or "")
         self._tags = set()      # of run metadata
         self._described = set()  # tags whose metadata is written

@@ -67,14 +67,16 @@ def assert_equal_graph_def(actual, expected, checkpoint_v2=False,
     found, wanted = (
         {node.name: _comparable(node, checkpoint_v2, hash_table_shared_name)
          for node in graph_def.node} for graph_def in (actual, expected))
-    for name in sorted({*found, *wanted}):
-        if name not in wanted:
-            raise AssertionError("node %r is not expected" % name)
+    for name, node in wanted.items():
         if name not in found:
-            raise AssertionError("node %r is missing" % name)
-        if found[name] != wanted[name]:
-            raise AssertionError("node %r differs: got\n%s\nwanted\n%s"
-                                 % (name, found[name], wanted[name]))
+            raise AssertionError("Did not find expected node '{{node %s}} = %s'"
+                                 % (name, node.op))
+        if found[name] != node:
+            raise AssertionError("node '{{node %s}}' differs: got\n%s\nwanted"
+                                 "\n%s" % (name, found[name], node))
+    for name in reversed([n for n in found if n not in wanted]):
+        raise AssertionError("Found unexpected node '{{node %s}} = %s'"
+                             % (name, found[name].op))
 
 
 def _comparable(node, checkpoint_v2, hash_table_shared_name):
@@ -274,20 +276,21 @@ class TestCase(Assertions):
         self._all_close(a, b, rtol, atol, [], msg)
 
     def _all_close(self, a, b, rtol, atol, path, msg):
-        where = "a%s" % "".join("[%s]" % p for p in path)
+        where = "".join("[%s]" % p for p in path)
         if hasattr(a, "_asdict"):
             a = a._asdict()
         if hasattr(b, "_asdict"):
             b = b._asdict()
         if isinstance(a, collections.abc.Mapping) != isinstance(
                 b, collections.abc.Mapping):
-            raise ValueError("Can't compare dict to non-dict, %s vs %s. %s"
-                             % (where, type(b), msg or ""))
+            raise ValueError("Can't compare dict to non-dict, a%s vs b%s. %s"
+                             % (where, where, msg or ""))
         if isinstance(a, collections.abc.Mapping):
             self.assertItemsEqual(
-                a.keys(), b.keys(), "mismatched keys of %s: %s" % (where, msg))
+                a.keys(), b.keys(), "mismatched keys: a%s has keys %s, but b%s "
+                "has keys %s. %s" % (where, list(a), where, list(b), msg or ""))
             for key in a:
-                self._all_close(a[key], b[key], rtol, atol, path + [repr(key)],
+                self._all_close(a[key], b[key], rtol, atol, path + [str(key)],
                                 msg)
             return
         if isinstance(a, (list, tuple)):
@@ -296,13 +299,16 @@ class TestCase(Assertions):
             except (TypeError, ValueError):
                 left = np.array(None, object)  # of several shapes
             if left.dtype == object:
-                self.assertEqual(len(a), len(b), "lengths of %s differ: %s"
+                self.assertEqual(len(a), len(b), "lengths of a%s differ: %s"
                                  % (where, msg))
                 for i, (x, y) in enumerate(zip(a, b)):
                     self._all_close(x, y, rtol, atol, path + [str(i)], msg)
                 return
             a, b = left, right
-        self._arrays_close(self._array(a), self._array(b), rtol, atol, msg)
+        self._arrays_close(
+            self._array(a), self._array(b), rtol, atol,
+            "Mismatched value: a%s is different from b%s. %s"
+            % (where, where, msg or ""))
 
     def _arrays_close(self, a, b, rtol, atol, msg):
         self._same_shapes(a, b, msg)
@@ -311,7 +317,14 @@ class TestCase(Assertions):
         if b.dtype.name == "bfloat16":
             b = b.astype(np.float32)
         try:
-            np.testing.assert_allclose(a, b, rtol, atol, err_msg=msg or "",
+            near = np.isclose(a, b, rtol, atol, equal_nan=True)
+        except TypeError:  # not numbers: said below
+            near = True
+        if not np.all(near):
+            msg = "\n".join([msg, *_differences("not close", ~near, a, b),
+                             _distances(~near, a, b, rtol, atol)])
+        try:
+            np.testing.assert_allclose(a, b, rtol, atol, err_msg=msg,
                                        equal_nan=True)
         except AssertionError as error:
             raise self.failureException(str(error)) from None
@@ -355,17 +368,16 @@ class TestCase(Assertions):
             same = np.logical_or(same, np.logical_and(np.isnan(a),
                                                       np.isnan(b)))
         if not np.all(same):
-            places = np.argwhere(np.logical_not(same))[:10].tolist()
-            self.fail("%snot equal at %s: \nlhs = %s\nrhs = %s" % (
-                msg + "\n" if msg else "", places,
-                [a[tuple(p)] for p in places], [b[tuple(p)] for p in places]))
+            self.fail("\n".join([
+                "", "Arrays are not equal", "", *([msg] if msg else []),
+                *_differences("not equal", np.logical_not(same), a, b)]))
 
     def assertNotAllEqual(self, a, b, msg=None):
         try:
             self.assertAllEqual(a, b, msg)
         except AssertionError:
             return
-        self.fail("The two values are equal at all elements. %s" % (msg or ""))
+        self.fail("The two values are equal at all elements", msg)
 
     def _all(self, holds, a, what):
         if not np.all(holds):
@@ -394,15 +406,27 @@ class TestCase(Assertions):
         open."""
         target = self._array(target)
         if target.dtype.kind not in "iuf":
-            raise AssertionError("The value of %s does not have an ordered "
-                                 "numeric type" % target)
+            raise AssertionError(
+                "The value of %s does not have an ordered numeric type, "
+                "instead it has type: %s" % (target, target.dtype))
+        missing = np.isnan(target)
+        if np.any(missing):
+            self.fail("%d of the %d element(s) are NaN. Subscripts(s) and "
+                      "value(s) of the NaN element(s):\n%s" % (
+                          np.sum(missing), target.size,
+                          _elements(missing, target)))
         low = (target > lower_bound if open_lower_bound
                else target >= lower_bound)
         high = (target < upper_bound if open_upper_bound
                 else target <= upper_bound)
-        self._all(np.logical_and(low, high), target, "in the range %s%s, %s%s"
-                  % ("(" if open_lower_bound else "[", lower_bound, upper_bound,
-                     ")" if open_upper_bound else "]"))
+        outside = np.logical_not(np.logical_and(low, high))
+        if np.any(outside):
+            self.fail("%d of the %d element(s) are outside the range %s%s, %s%s"
+                      ". Subscript(s) and value(s) of the offending elements:\n"
+                      "%s" % (np.sum(outside), target.size,
+                              "(" if open_lower_bound else "[", lower_bound,
+                              upper_bound, ")" if open_upper_bound else "]",
+                              _elements(outside, target)))
 
     def assertAllInSet(self, target, expected_set):
         target = self._array(target)
@@ -420,8 +444,10 @@ class TestCase(Assertions):
 
     def assertShapeEqual(self, np_array, tf_tensor, msg=None):
         """A tensor whose static shape is that of the array."""
-        self.assertIsInstance(np_array, (np.ndarray, np.generic))
-        self.assertIsInstance(tf_tensor, Tensor)
+        if not isinstance(np_array, (np.ndarray, np.generic)):
+            raise TypeError("np_array must be a Numpy ndarray or Numpy scalar")
+        if not isinstance(tf_tensor, Tensor):
+            raise TypeError("tf_tensor must be a Tensor")
         self.assertEqual(list(np_array.shape), tf_tensor.get_shape().as_list(),
                          msg)
 
@@ -517,8 +543,9 @@ class TestCase(Assertions):
         except Exception as error:
             text = str(error)
             op = getattr(error, "op", None)
-            if op is not None:
+            while op is not None:
                 text += "\nCaused by: " + op.name
+                op = op._original_op
             matches = (wanted(error) if callable(wanted)
                        else re.search(wanted, text))
             if not isinstance(error, exception_type) or not matches:
@@ -536,6 +563,29 @@ class TestCase(Assertions):
                            **kwargs):
         return self.assertRaisesRegex(expected_exception, expected_regex,
                                       *args, **kwargs)
+
+
+def _differences(what, where, a, b):
+    """Lines about the elements of two arrays at which `where` is true."""
+    if a.shape:
+        yield "%s where = %s" % (what, np.where(where))
+        a, b = a[where], b[where]
+    yield "%s lhs = %s" % (what, a)
+    yield "%s rhs = %s" % (what, b)
+
+
+def _distances(where, a, b, rtol, atol):
+    where = where if a.shape else ()
+    return "not close dif = %s\nnot close tol = %s\ndtype = %s, shape = %s" % (
+        np.abs(a - b)[where], (atol + rtol * np.abs(b))[where], a.dtype, a.shape)
+
+
+def _elements(where, a):
+    """A line for each of the first ten elements at which `where` is true."""
+    places = np.argwhere(where)
+    return "\n".join(["  %s : %s" % (place, a[tuple(place)])
+                      for place in places[:10]]
+                     + ["  ..."] * (len(places) > 10))
 
 
 def _strings(a):

@@ -77,10 +77,12 @@ def _fill_collection(out, graph, key, items, scope, excluded):
                          export_scope=scope)
             if proto is not None:
                 out.bytes_list.value.append(proto.SerializeToString())
-    elif isinstance(first, Message):
+    elif isinstance(first, Message) or hasattr(first, "SerializeToString"):
         for item in items:
             if type(item).__name__ == "Any":
-                out.any_list.value.add().CopyFrom(item)
+                # It may be a class of the package protobuf.
+                out.any_list.value.add().MergeFromString(
+                    item.SerializeToString())
             else:
                 raise TypeError("a message of type %s" % type(item).__name__)
     elif isinstance(first, (bytes, str)):
@@ -219,6 +221,13 @@ def _strip_defaults(graph_def, op_list):
         for name in [n for n in node.attr if n in known
                      and node.attr[n] == known[n]]:
             del node.attr[name]
+
+
+def strip_graph_default_valued_attrs(meta_graph_def):
+    """Drops the attrs of its nodes that equal their defaults, and notes it."""
+    _strip_defaults(meta_graph_def.graph_def,
+                    _op_defs(_ops_of(meta_graph_def.graph_def)))
+    meta_graph_def.meta_info_def.stripped_default_attrs = True
 
 
 def create_meta_graph_def(meta_info_def=None, graph_def=None, saver_def=None,
