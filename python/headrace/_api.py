@@ -46,6 +46,26 @@ _METRICS = {
         streaming_specificity_at_sensitivity streaming_true_negatives
         streaming_true_positives""",
 }
+_COLUMNS = {
+    "contrib.columns.embedding": """
+        embedding_column one_hot_column scattered_embedding_column
+        shared_embedding_columns""",
+    "contrib.columns.inputs": """
+        check_feature_columns create_feature_spec_for_parsing
+        infer_real_valued_columns input_from_feature_columns
+        joint_weighted_sum_from_feature_columns
+        make_place_holder_tensors_for_base_features
+        parse_feature_columns_from_examples
+        parse_feature_columns_from_sequence_examples
+        sequence_input_from_feature_columns transform_features
+        weighted_sum_from_feature_columns""",
+    "contrib.columns.real": """
+        bucketized_column crossed_column real_valued_column""",
+    "contrib.columns.sparse": """
+        SPARSE_FEATURE_CROSS_DEFAULT_HASH_KEY sparse_column_with_hash_bucket
+        sparse_column_with_integerized_feature sparse_column_with_keys
+        sparse_column_with_vocabulary_file weighted_sparse_column""",
+}
 
 NAMES = {
     "": {
@@ -730,6 +750,7 @@ NAMES = {
         "keras.scikit_learn": "KerasClassifier KerasRegressor",
     },
     "contrib.layers": {
+        **_COLUMNS,
         "contrib.image_layers": """
             images_to_sequence legacy_fully_connected legacy_linear
             legacy_relu sequence_to_images spatial_softmax""",
@@ -756,6 +777,32 @@ NAMES = {
             OPTIMIZER_CLS_NAMES OPTIMIZER_SUMMARIES optimize_loss""",
     },
     "contrib.learn": {
+        "contrib.learn.base": "Evaluable NotFittedError Trainable",
+        "contrib.learn.combined": """
+            DNNLinearCombinedClassifier DNNLinearCombinedEstimator
+            DNNLinearCombinedRegressor""",
+        "contrib.learn.dnn": "DNNClassifier DNNEstimator DNNRegressor",
+        "contrib.learn.estimator": """
+            BaseEstimator Estimator SKCompat
+            infer_real_valued_columns_from_input
+            infer_real_valued_columns_from_input_fn""",
+        "contrib.learn.experiment": "Experiment",
+        "contrib.learn.exports": """
+            ExportStrategy InputFnOps build_parsing_serving_input_fn
+            make_export_strategy""",
+        "contrib.learn.frames": """
+            extract_dask_data extract_dask_labels extract_pandas_data
+            extract_pandas_labels extract_pandas_matrix""",
+        "contrib.learn.heads": """
+            Head binary_svm_head multi_class_head multi_head multi_label_head
+            no_op_train_fn poisson_regression_head regression_head""",
+        "contrib.learn.keys": "PredictionKey ProblemType",
+        "contrib.learn.linear": """
+            LinearClassifier LinearEstimator LinearRegressor""",
+        "contrib.learn.metric_spec": "MetricSpec",
+        "contrib.learn.model_fn": "ModelFnOps",
+        "contrib.learn.run_config": "RunConfig TaskType",
+        "training.basic_session_run_hooks": "NanLossDuringTrainingError",
         "training.mode_keys": "ModeKeys=LearnModeKeys",
     },
     "contrib.learn.datasets": {},
@@ -896,6 +943,17 @@ NAMES = {
             mfccs_from_log_mel_spectrograms overlap_and_add stft""",
     },
     "contrib.slim": {
+        **_COLUMNS,
+        "contrib.columns.real": """
+            DataFrameColumn bucketized_column crossed_column
+            real_valued_column""",
+        "contrib.columns.scattered": """
+            scattered_embedding_lookup scattered_embedding_lookup_sparse""",
+        "contrib.columns.sparse": """
+            SPARSE_FEATURE_CROSS_DEFAULT_HASH_KEY sparse_column_with_hash_bucket
+            sparse_column_with_integerized_feature sparse_column_with_keys
+            sparse_column_with_vocabulary_file sparse_feature_cross
+            weighted_sparse_column""",
         "contrib.image_layers": """
             images_to_sequence legacy_fully_connected legacy_linear
             legacy_relu pool sequence_to_images spatial_softmax""",
@@ -949,7 +1007,7 @@ NAMES = {
         "slim.datasets": "DatasetDataProvider",
     },
     "contrib.slim.evaluation": {
-        "slim.evaluation": "evaluate_once=slim_evaluate_once evaluation_loop",
+        "contrib.evaluation": "evaluate_once=slim_evaluate_once evaluation_loop",
         "training.checkpoint_management": """
             checkpoints_iterator wait_for_new_checkpoint""",
     },
@@ -1023,7 +1081,7 @@ NAMES = {
         "training.sampling": """
             rejection_sample resample_at_rate stratified_sample
             weighted_resample""",
-        "slim.evaluation": """
+        "contrib.evaluation": """
             StopAfterNEvalsHook SummaryAtEndHook evaluate_once
             evaluate_repeatedly get_or_create_eval_step""",
         "slim.learning": "train=training_train",

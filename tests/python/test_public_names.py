@@ -39,6 +39,9 @@ INTERNAL_MODULES = """
     distribute.devices distribute.inputs distribute.replicas distribute.values
     variables.strategies
     contrib.fold_batch_norms contrib.graph_patterns contrib.linear
+    contrib.columns.base contrib.learn.canned contrib.learn.data_feeder
+    contrib.learn.head_losses contrib.learn.head_metrics
+    contrib.learn.signatures
     contrib.quantize_layers control.contexts data.elements framework.constant_values
     ops.collective_ops distributions.parametric distributions.special_functions
     framework.default_session framework.dispatch framework.newer_attrs functions.func_graph
@@ -70,7 +73,40 @@ INTERNAL = {
     "contrib.cells": "normalized",
     "contrib.lstm_variants": "of_parts",
     "image.matching": "BipartiteMatch",
+    "contrib.columns.embedding": """EmbeddingColumn OneHotColumn
+        ScatteredEmbeddingColumn embeddings_from_arguments restore_column""",
+    "contrib.columns.inputs": "create_sequence_feature_spec_for_parsing",
+    "contrib.columns.real": """BucketizedColumn CrossedColumn RealValuedColumn
+        RealValuedVarLenColumn check_checkpoint checkpoint_of
+        real_valued_var_len_column""",
+    "contrib.columns.sparse": """SparseColumn SparseColumnHashed
+        SparseColumnIntegerized SparseColumnKeys SparseColumnVocabulary
+        SparseIdLookupConfig WeightedSparseColumn""",
     "contrib.layers": "collections_of finish pair",
+    "contrib.learn.base": "Parameters fits",
+    "contrib.learn.combined": "combined_model_fn",
+    "contrib.learn.dnn": "dnn_model_fn",
+    "contrib.learn.estimator": "GraphRewriteSpec",
+    "contrib.learn.experiment": "run tune",
+    "contrib.learn.exports": """BestModelSelector Path
+        build_all_signature_defs build_default_serving_input_fn
+        build_standardized_signature_def export_saved_model
+        extend_export_strategy garbage_collect_exports get_input_alternatives
+        get_most_recent_export get_output_alternatives get_paths
+        get_temp_export_dir get_timestamped_export_dir is_core_estimator
+        largest_export_versions make_best_model_export_strategy
+        make_parsing_export_strategy mod_export_version negation
+        one_of_every_n_export_versions union""",
+    "contrib.learn.frames": "is_dask is_frame",
+    "contrib.learn.heads": """BinaryLogisticHead BinarySvmHead LossOnlyHead
+        MultiClassHead MultiHead MultiLabelHead RegressionHead SingleHead
+        loss_only_head""",
+    "contrib.learn.keys": "MetricKey PredictionType",
+    "contrib.learn.linear": """learning_rate linear_logits linear_model_fn
+        linear_scope""",
+    "contrib.learn.metric_spec": "argument_names",
+    "contrib.learn.model_fn": "classes_of scores_of",
+    "contrib.learn.run_config": "Environment new_config",
     "contrib.projections": "CellAround",
     "contrib.variables": "model_getter",
     "applications.parts": "Network input_shape_of kept maker",
@@ -181,7 +217,7 @@ INTERNAL = {
     "training.meta_graph": """add_collection_def all_nodes create_meta_graph_def
                               import_scoped_meta_graph naming proto_functions
                               read_meta_graph_file""",
-    "slim.evaluation": "latest_eval_step_value",
+    "contrib.evaluation": "latest_eval_step_value",
     "training.gradients": """key_of register remove replace source_of
                              through_library variables_by_tensor
                              variables_read""",

@@ -1,7 +1,9 @@
 """tf.contrib.learn.RunConfig: tf.estimator.RunConfig with the older arguments,
 which tf.estimator.Estimator takes too. Where the program runs is in the variable
 TF_CONFIG: `cluster`, `task` (`type`, `index`) and `environment`."""
+import copy
 import functools
+import operator
 
 from headrace import _packages
 from headrace._src.framework.messages import ConfigProto, GPUOptions
@@ -15,8 +17,15 @@ _CHANGEABLE = """
     keep_checkpoint_every_n_hours log_step_count_steps""".split()
 
 
+class Environment:
+    """Where a program runs."""
+    CLOUD = "cloud"
+    GOOGLE = "google"
+    LOCAL = "local"
+
+
 class TaskType:
-    """The types of tasks."""
+    """The types of tasks: the strings that TF_CONFIG has."""
     MASTER = "master"
     PS = "ps"
     WORKER = "worker"
@@ -132,11 +141,42 @@ class _Config:
         return ", ".join("%s=%r" % item for item in state.items())
 
 
+class _Replaceable:
+    """What a RunConfig takes from tf.estimator's where that is not there."""
+
+    def replace(self, **kwargs):
+        """A copy with other values of `model_dir` and of what a program may
+        change. ValueError for other names."""
+        changed = copy.deepcopy(self)
+        for name, value in kwargs.items():
+            if name not in ("model_dir", *_CHANGEABLE):
+                raise ValueError("Replacing %s is not supported. Allowed "
+                                 "properties are %s." % (
+                                     name, ["model_dir", *_CHANGEABLE]))
+            setattr(changed, "_" + name, value)
+        return changed
+
+
+for _name in ("task_type task_id cluster_spec master evaluation_master "
+              "num_ps_replicas num_worker_replicas is_chief protocol "
+              "model_dir session_creation_timeout_secs train_distribute "
+              "eval_distribute device_fn " + " ".join(_CHANGEABLE)).split():
+    setattr(_Replaceable, _name, property(operator.attrgetter("_" + _name)))
+
+
 @functools.cache
 def _run_config():
-    package = _packages.load("tensorflow_estimator.python.estimator.run_config")
-    return type("RunConfig", (_Config, package.RunConfig), {
+    base = _Replaceable
+    if _packages.is_installed():
+        base = _packages.load(
+            "tensorflow_estimator.python.estimator.run_config").RunConfig
+    return type("RunConfig", (_Config, base), {
         "__doc__": _Config.__doc__, "__module__": __name__})
+
+
+def new_config():
+    """A RunConfig of no arguments."""
+    return _run_config()()
 
 
 def __getattr__(name):
