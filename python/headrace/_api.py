@@ -790,6 +790,11 @@ NAMES = {
         "contrib.learn.exports": """
             ExportStrategy InputFnOps build_parsing_serving_input_fn
             make_export_strategy""",
+        "contrib.learn.graph_actions": "evaluate infer run_feeds run_n train",
+        "contrib.learn.graph_io": """
+            read_batch_examples read_batch_features read_batch_record_features
+            read_keyed_batch_examples read_keyed_batch_features""",
+        "contrib.learn.older_models": "LogisticRegressor",
         "contrib.learn.frames": """
             extract_dask_data extract_dask_labels extract_pandas_data
             extract_pandas_labels extract_pandas_matrix""",
@@ -805,18 +810,26 @@ NAMES = {
         "training.basic_session_run_hooks": "NanLossDuringTrainingError",
         "training.mode_keys": "ModeKeys=LearnModeKeys",
     },
-    "contrib.learn.datasets": {},
+    "contrib.learn.datasets": {
+        "contrib.learn.small_data": "load_dataset",
+    },
     "contrib.learn.datasets.base": {
         "contrib.csv_data": """
             Dataset Datasets load_csv_with_header load_csv_without_header""",
+        "contrib.learn.small_data": "load_boston load_iris shrink_csv",
         "tutorials.input_data": "maybe_download",
     },
     "contrib.learn.datasets.mnist": {
+        "contrib.learn.small_data": "load_mnist",
         "tutorials.input_data": """
             DataSet dense_to_one_hot extract_images extract_labels
             read_data_sets""",
     },
     "contrib.learn.monitors": {
+        "contrib.further_monitors": """
+            CaptureVariable CheckpointSaver GraphDump LoggingTrainable NanLoss
+            PrintTensor StepCounter StopAtStep SummarySaver
+            get_default_monitors""",
         "contrib.monitors": """
             BaseMonitor EveryN RunHookAdapterForMonitors ValidationMonitor
             replace_monitors_with_hooks""",

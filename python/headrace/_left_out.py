@@ -61,7 +61,6 @@ NEAREST = {
     "tf.contrib.kfac": "the optimizers of tf.train and tf.contrib.opt",
     "tf.contrib.layers": "tf.layers and the rest of tf.contrib.layers",
     "tf.contrib.learn": "tf.estimator, and tf.data for the inputs",
-    "tf.contrib.learn.datasets": "numpy.loadtxt, or tf.data.TextLineDataset and tf.decode_csv",
     "tf.contrib.learn.monitors": "tf.train.SessionRunHook",
     "tf.contrib.lookup": "tf.lookup",
     "tf.contrib.losses.metric_learning": "tf.reduce_sum of the embeddings' squared differences",

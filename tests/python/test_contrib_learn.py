@@ -8,7 +8,8 @@ import pytest
 
 import headrace as tf
 from headrace._src.contrib.learn import (
-    data_feeder, exports, frames, heads, metric_spec, signatures)
+    data_feeder, exports, frames, heads, input_functions, metric_spec,
+    signatures)
 from headrace._src.contrib.learn.experiment import run as run_experiment
 
 learn, layers = tf.contrib.learn, tf.contrib.layers
@@ -277,6 +278,81 @@ def test_frames_of_pandas():
         frames.extract_pandas_data(pandas.DataFrame({"c": ["x"]}))
     with pytest.raises(ValueError, match="Only one column for labels"):
         frames.extract_pandas_labels(frame)
+
+
+IRIS = "3,2,a,b\n1.5,2,0\n3,4,1\n5,6,2\n"
+
+
+def test_small_data_sets_of_files(tmp_path):
+    path = tmp_path / "iris.csv"
+    path.write_text(IRIS)
+    base = learn.datasets.base
+    iris = base.load_iris(str(path))
+    assert iris.data.tolist() == [[1.5, 2], [3, 4], [5, 6]]
+    assert iris.target.tolist() == [0, 1, 2]
+    assert base.load_boston(str(path)).target.dtype == np.float64
+    base.shrink_csv(str(path), 2)
+    assert (tmp_path / "iris_small.csv").read_text().split() == [
+        "3,2,a,b", "3,4,1"]
+    for name, error, text in (
+            ("x", ValueError, "Name of dataset is not found: x"),
+            ("dbpedia", NotImplementedError, "dbpedia is not downloaded"),
+            ("boston", FileNotFoundError, "Give its file as data_path")):
+        with pytest.raises(error, match=text):
+            learn.datasets.load_dataset(name)
+
+
+@pytest.mark.parametrize("make, error, text", [
+    (lambda: learn.monitors.StopAtStep(), ValueError,
+     "One of num_steps or last_step must be specified."),
+    (lambda: learn.monitors.StopAtStep(1, 2), ValueError,
+     "Only one of num_steps or last_step can be specified."),
+    (lambda: learn.monitors.CheckpointSaver("x"), ValueError,
+     "Either save_steps or save_secs should be provided"),
+    (lambda: learn.monitors.CheckpointSaver("x", 1, 1), ValueError,
+     "Can not provide both save_steps and save_secs."),
+    (lambda: learn.run_feeds({}, [{}]), ValueError, "output_dict is invalid"),
+    (lambda: learn.train(None, "", None, None), ValueError,
+     "Output directory should be non-empty"),
+    (lambda: input_functions.generator_input_fn(1), TypeError,
+     "x must be generator function; got int"),
+    (lambda: input_functions.generator_input_fn(lambda: 1), TypeError,
+     r"x\(\) must be generator; got int"),
+])
+def test_what_monitors_and_inputs_refuse(make, error, text, tmp_path,
+                                         monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(error, match=text):
+        make()
+
+
+def test_monitors_save_summarise_and_compare(tmp_path):
+    from headrace._src.contrib import further_monitors as monitors
+    loss = tf.Variable(1., name="loss")
+    tf.summary.scalar("s", loss)
+    given = tf.placeholder_with_default(1., [], name="given")
+    step = tf.train.create_global_step()
+    train_op = tf.group(tf.assign_add(step, 1), tf.assign(loss, loss * 2))
+    scaffold = tf.train.Scaffold()
+    dump = monitors.GraphDump()
+    saver = monitors.CheckpointSaver(str(tmp_path), save_steps=2,
+                                     scaffold=scaffold)
+    summaries = monitors.SummarySaver(tf.summary.merge_all(), 1, str(tmp_path))
+    nan = monitors.NanLoss("given", 1, fail_on_nan_loss=False)
+    hook = learn.monitors.RunHookAdapterForMonitors(
+        [dump, saver, summaries, nan])
+    with tf.train.MonitoredSession(tf.train.ChiefSessionCreator(scaffold),
+                                   [hook]) as session:
+        while not session.should_stop():
+            session.run(train_op, {given: float("nan")} if len(
+                dump.data) == 3 else None)
+    assert len(dump.data) == 4
+    assert tf.train.latest_checkpoint(str(tmp_path)).endswith("model.ckpt-4")
+    found = [v.tag for path in tmp_path.glob("events*")
+             for event in tf.train.summary_iterator(str(path))
+             for v in event.summary.value]
+    assert found == ["s"] * 4
+    assert monitors.get_default_monitors(loss, "s") != []
 
 
 def test_signatures_compare_all_but_the_batch():

@@ -98,6 +98,14 @@ INTERNAL = {
         make_parsing_export_strategy mod_export_version negation
         one_of_every_n_export_versions union""",
     "contrib.learn.frames": "is_dask is_frame",
+    "contrib.learn.graph_actions": "run_feeds_iter",
+    "contrib.learn.graph_io": "queue_parsed_features",
+    "contrib.learn.input_functions":
+        "generator_input_fn numpy_input_fn pandas_input_fn",
+    "contrib.learn.older_models": """categorical_variable embedding_lookup
+        linear_regression linear_regression_zero_init logistic_regression
+        logistic_regression_zero_init mean_squared_error_regressor
+        softmax_classifier""",
     "contrib.learn.heads": """BinaryLogisticHead BinarySvmHead LossOnlyHead
         MultiClassHead MultiHead MultiLabelHead RegressionHead SingleHead
         loss_only_head""",
@@ -376,7 +384,6 @@ def test_what_is_not_supported_yet(name):
 
 
 @pytest.mark.parametrize("name, instead", [
-    ("contrib.learn.datasets.load_dataset", "numpy.loadtxt"),
     ("contrib.tpu.shard", "TPUs are left out"), 
     ("keras.applications.NASNetLarge", "the other networks"),
     ("keras.experimental.LinearModel", "tf.train and tf.layers"),

@@ -74,7 +74,58 @@ _GC = {
         one_of_every_n_export_versions union""",
 }
 
+_IO = {
+    "contrib.learn.frames": """
+        extract_dask_data extract_dask_labels extract_pandas_data
+        extract_pandas_labels extract_pandas_matrix""",
+    "contrib.learn.graph_io": """
+        queue_parsed_features read_batch_examples read_batch_features
+        read_batch_record_features read_keyed_batch_examples
+        read_keyed_batch_features""",
+    "contrib.learn.input_functions": """
+        generator_input_fn numpy_input_fn pandas_input_fn""",
+}
+
+_OPS = {
+    "contrib.learn.older_models": """
+        categorical_variable embedding_lookup mean_squared_error_regressor
+        softmax_classifier""",
+}
+
+_MODELS = {
+    "contrib.learn.older_models": """
+        linear_regression linear_regression_zero_init logistic_regression
+        logistic_regression_zero_init""",
+}
+
+_GRAPH_ACTIONS = {
+    "contrib.learn.graph_actions": """
+        evaluate infer run_feeds run_feeds_iter run_n train""",
+}
+
 NAMES = {
+    "contrib.learn.graph_actions": _GRAPH_ACTIONS,
+    "contrib.learn.python.learn.graph_actions": _GRAPH_ACTIONS,
+    "contrib.learn.io": _IO,
+    "contrib.learn.python.learn.learn_io": _IO,
+    "contrib.learn.models": _MODELS,
+    "contrib.learn.python.learn.models": _MODELS,
+    "contrib.learn.ops": _OPS,
+    "contrib.learn.python.learn.ops": _OPS,
+    "contrib.learn.python.learn.ops.losses_ops": _OPS,
+    "contrib.learn.python.learn.ops.embeddings_ops": _OPS,
+    "contrib.learn.python.learn.learn_io.graph_io": {
+        "contrib.learn.graph_io": _IO["contrib.learn.graph_io"],
+    },
+    "contrib.learn.python.learn.learn_io.generator_io": {
+        "contrib.learn.input_functions": "generator_input_fn",
+    },
+    "contrib.learn.python.learn.learn_io.numpy_io": {
+        "contrib.learn.input_functions": "numpy_input_fn",
+    },
+    "contrib.learn.python.learn.estimators.logistic_regressor": {
+        "contrib.learn.older_models": "LogisticRegressor",
+    },
     "contrib.layers.feature_column": {
         **_COLUMN_CLASSES,
         "contrib.columns.embedding": _COLUMN_CLASSES[
@@ -198,6 +249,7 @@ NAMES = {
     "contrib.learn.python.learn.learn_io.pandas_io": {
         "contrib.learn.frames": """
             extract_pandas_data extract_pandas_labels extract_pandas_matrix""",
+        "contrib.learn.input_functions": "pandas_input_fn",
     },
     "contrib.learn.python.learn.learn_io.dask_io": {
         "contrib.learn.frames": "extract_dask_data extract_dask_labels",
