@@ -749,6 +749,11 @@ NAMES = {
     "contrib.keras.wrappers.scikit_learn": {
         "keras.scikit_learn": "KerasClassifier KerasRegressor",
     },
+    "contrib.kernel_methods": {
+        "contrib.kernel_methods": """
+            KernelLinearClassifier RandomFourierFeatureMapper
+            sparse_multiclass_hinge_loss""",
+    },
     "contrib.layers": {
         **_COLUMNS,
         "contrib.image_layers": """
@@ -861,6 +866,15 @@ NAMES = {
     },
     "contrib.losses": _LOSSES,
     "contrib.metrics": _METRICS,
+    "contrib.model_pruning": {
+        "contrib.pruning": """
+            Pruning get_masked_weights get_masks get_pruning_hparams
+            get_thresholds get_weight_sparsity get_weights""",
+        "contrib.pruning_layers": """
+            MaskedBasicLSTMCell MaskedLSTMCell apply_mask masked_conv2d
+            masked_convolution masked_fully_connected""",
+        "slim.pruned_training": "train",
+    },
     "contrib.nn": {
         "contrib.further_activations": """
             alpha_dropout deprecated_flipped_sigmoid_cross_entropy_with_logits
@@ -892,6 +906,8 @@ NAMES = {
         "training.shampoo": "ShampooOptimizer",
     },
     "contrib.predictor": {
+        "contrib.estimator_predictors": """
+            from_contrib_estimator from_estimator""",
         "saved_model.predictor": "from_saved_model",
     },
     "contrib.quantize": {

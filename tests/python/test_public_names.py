@@ -83,6 +83,10 @@ INTERNAL = {
         SparseColumnIntegerized SparseColumnKeys SparseColumnVocabulary
         SparseIdLookupConfig WeightedSparseColumn""",
     "contrib.layers": "collections_of finish pair",
+    "contrib.kernel_methods": "DenseKernelMapper InvalidShapeError",
+    "contrib.pruning": "expand_tensor",
+    "contrib.pruning_layers": "MaskedConv2D MaskedFullyConnected",
+    "saved_model.predictor": "Predictor",
     "contrib.learn.base": "Parameters fits",
     "contrib.learn.combined": "combined_model_fn",
     "contrib.learn.dnn": "dnn_model_fn",

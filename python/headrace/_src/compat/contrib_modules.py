@@ -103,7 +103,43 @@ _GRAPH_ACTIONS = {
         evaluate infer run_feeds run_feeds_iter run_n train""",
 }
 
+_PRUNING_LAYERS = {
+    "contrib.pruning_layers": """
+        masked_conv2d masked_convolution masked_fully_connected""",
+}
+
 NAMES = {
+    "contrib.kernel_methods.python.kernel_estimators": {
+        "contrib.kernel_methods": "KernelLinearClassifier",
+    },
+    "contrib.kernel_methods.python.losses": {
+        "contrib.kernel_methods": "sparse_multiclass_hinge_loss",
+    },
+    "contrib.kernel_methods.python.mappers.dense_kernel_mapper": {
+        "contrib.kernel_methods": "DenseKernelMapper InvalidShapeError",
+    },
+    "contrib.kernel_methods.python.mappers.random_fourier_features": {
+        "contrib.kernel_methods": "RandomFourierFeatureMapper",
+    },
+    "contrib.model_pruning.python.pruning": {
+        "contrib.pruning": """
+            Pruning get_masked_weights get_masks get_pruning_hparams
+            get_thresholds get_weight_sparsity get_weights""",
+        "contrib.pruning_layers": "apply_mask",
+    },
+    "contrib.model_pruning.python.layers.layers": _PRUNING_LAYERS,
+    "contrib.model_pruning.python.layers.core_layers": {
+        "contrib.pruning_layers": """
+            MASKED_WEIGHT_COLLECTION=MASKED_WEIGHTS MASK_COLLECTION=MASKS
+            MaskedConv2D MaskedFullyConnected
+            THRESHOLD_COLLECTION=THRESHOLDS WEIGHT_COLLECTION=WEIGHTS""",
+    },
+    "contrib.model_pruning.python.layers.rnn_cells": {
+        "contrib.pruning_layers": "MaskedBasicLSTMCell MaskedLSTMCell",
+    },
+    "contrib.model_pruning.python.learning": {
+        "slim.pruned_training": "train",
+    },
     "contrib.learn.graph_actions": _GRAPH_ACTIONS,
     "contrib.learn.python.learn.graph_actions": _GRAPH_ACTIONS,
     "contrib.learn.io": _IO,
