@@ -326,6 +326,46 @@ def test_what_monitors_and_inputs_refuse(make, error, text, tmp_path,
         make()
 
 
+class OlderMonitor(learn.monitors.BaseMonitor):
+    """A monitor whose methods take what the first ones took."""
+
+    def __init__(self, names=None):
+        super().__init__()
+        self.names, self.calls = names, []
+
+    def begin(self, max_steps):
+        self.calls.append("begin")
+
+    def step_begin(self, step):
+        self.calls.append(step)
+        return self.names
+
+    def step_end(self, step, outputs):
+        return False
+
+    def end(self):
+        self.calls.append("end")
+
+
+def test_a_monitor_whose_end_takes_no_session():
+    monitor = OlderMonitor()
+    estimator().fit(input_fn=input_fn, steps=2, monitors=[monitor])
+    assert monitor.calls == ["begin", 1, 2, "end"]
+
+
+@pytest.mark.parametrize("names, text", [
+    ({"a": 1}, "Monitor.step_begin should return a list."),
+    (["split"], "Name split is ambiguous"),
+    ([tf.Graph()], "should have graph attribute that is equal")])
+def test_what_a_monitor_may_not_ask_for(names, text):
+    def model_fn(features, labels, mode):
+        tf.split(features, 2, axis=1, name="split")
+        return own_model(features, labels, mode)
+    with pytest.raises(ValueError, match=text):
+        learn.Estimator(model_fn).fit(input_fn=input_fn, steps=1,
+                                      monitors=[OlderMonitor(names)])
+
+
 def test_monitors_save_summarise_and_compare(tmp_path):
     from headrace._src.contrib import further_monitors as monitors
     loss = tf.Variable(1., name="loss")

@@ -75,7 +75,8 @@ INTERNAL = {
     "image.matching": "BipartiteMatch",
     "contrib.columns.embedding": """EmbeddingColumn OneHotColumn
         ScatteredEmbeddingColumn embeddings_from_arguments restore_column""",
-    "contrib.columns.inputs": "create_sequence_feature_spec_for_parsing",
+    "contrib.columns.inputs": """Transformer with_parents with_rank
+        create_sequence_feature_spec_for_parsing""",
     "contrib.columns.real": """BucketizedColumn CrossedColumn RealValuedColumn
         RealValuedVarLenColumn check_checkpoint checkpoint_of
         real_valued_var_len_column""",

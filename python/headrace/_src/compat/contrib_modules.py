@@ -181,6 +181,11 @@ NAMES = {
             sparse_column_with_vocabulary_file weighted_sparse_column""",
     },
     "contrib.layers.python.layers.feature_column": _COLUMN_CLASSES,
+    "contrib.layers.python.layers.feature_column_ops": {
+        "contrib.columns.inputs": """
+            _Transformer=Transformer _gather_feature_columns=with_parents
+            _maybe_reshape_input_tensor=with_rank""",
+    },
     "contrib.layers.python.layers.layers": {
         "contrib.columns.base": "_inner_flatten=inner_flatten",
     },
@@ -220,6 +225,8 @@ NAMES = {
         "contrib.learn.metric_spec": "MetricSpec",
     },
     "contrib.learn.python.learn.estimators._sklearn": {
+        "compat.arrays_of_learn": """
+            accuracy_score mean_squared_error train_test_split""",
         "contrib.learn.base": "BaseEstimator=Parameters NotFittedError",
     },
     "contrib.learn.python.learn.estimators.constants": {

@@ -107,11 +107,23 @@ def _transform(column, columns_to_tensors):
     return columns_to_tensors[column]
 
 
+class Transformer:
+    """Transforms columns of a dict of features, each once; the dict gets what they
+    give. ValueError for a column that gives nothing."""
+
+    def __init__(self, columns_to_tensors):
+        self._columns_to_tensors = columns_to_tensors
+
+    def transform(self, feature_column):
+        """The tensor of a column."""
+        return _transform(feature_column, self._columns_to_tensors)
+
+
 def _in_order(feature_columns):
     return sorted(set(feature_columns), key=lambda column: column.key)
 
 
-def _with_rank(tensor, column_name, output_rank):
+def with_rank(tensor, column_name, output_rank):
     """A tensor or SparseTensor of a rank: with one dimension more, or fewer."""
     rank = tensor.get_shape().ndims
     if rank is None and isinstance(tensor, SparseTensor):
@@ -179,7 +191,7 @@ def _input_layer(columns_to_tensors, feature_columns, weight_collections,
                 tensor = _transform(column, made)
                 if output_rank == 3:
                     tensor = nest.map_structure(functools.partial(
-                        _with_rank, column_name=column.name,
+                        with_rank, column_name=column.name,
                         output_rank=output_rank), tensor)
                 outputs.append(_column_input(
                     column, tensor, weight_collections, trainable,
@@ -215,7 +227,7 @@ def sequence_input_from_feature_columns(columns_to_tensors, feature_columns,
             raise ValueError(
                 "FeatureColumn type {} is not currently supported for sequence "
                 "data.".format(type(column).__name__))
-    for column in _with_parents(feature_columns):
+    for column in with_parents(feature_columns):
         if isinstance(column, (
                 _embedding.ScatteredEmbeddingColumn, _real.BucketizedColumn,
                 _real.CrossedColumn)):
@@ -227,7 +239,7 @@ def sequence_input_from_feature_columns(columns_to_tensors, feature_columns,
         scope, 3, "sequence_input_from_feature_columns")
 
 
-def _with_parents(feature_columns):
+def with_parents(feature_columns):
     """The columns and those that they are made of."""
     found = list(feature_columns)
     for column in found:
@@ -365,7 +377,7 @@ def _weighted_sum(column, tensor, made, num_outputs, trainable,
 def _product(column, tensor, made, num_outputs, trainable, weight_collections):
     with variable_scope(None, default_name=column.name,
                         values=list(made.values())):
-        dense = _with_rank(column._to_dense_tensor(tensor), column.name, 2)
+        dense = with_rank(column._to_dense_tensor(tensor), column.name, 2)
         weight = _weights("weight", dense.get_shape()[1], num_outputs,
                           zeros_initializer(), trainable, weight_collections)
         return [weight], _math.matmul(dense, weight, name="matmul")
