@@ -1,6 +1,7 @@
 """tf.contrib.learn: what it refuses, heads, metrics, feeders, exports and
 Experiments. tests/programs/learn_*.py compare whole programs with TensorFlow."""
 import functools
+import json
 import os
 
 import numpy as np
@@ -453,6 +454,26 @@ def test_the_best_model_is_remembered():
     assert selector.update("c", {"loss": 1.}) == ("c", {"loss": 1.})
     with pytest.raises(ValueError, match="no loss is found"):
         selector.update("d", {})
+
+
+@pytest.mark.parametrize("task, want", [
+    ("worker", "train"), ("ps", "run_std_server"),
+    ("master", "train_and_evaluate"), (None, "Must specify a schedule"),
+    ("evaluator", "No default schedule for task type: evaluator")])
+def test_what_a_task_of_a_cluster_does(task, want, monkeypatch):
+    from headrace._src.contrib.learn import experiment, run_config
+    monkeypatch.setenv("TF_CONFIG", json.dumps({
+        "cluster": {"ps": ["a:1"], "worker": ["b:1"], "master": ["m:1"],
+                    "evaluator": ["e:1"]},
+        "task": {"type": task, "index": 0} if task else {}}))
+    try:
+        got = experiment._default_schedule(learn.RunConfig())
+    except ValueError as error:
+        got = str(error)
+    assert got == want
+    found = run_config.ClusterConfig(master="z")
+    assert found.master == "z" and found.num_worker_replicas == 2
+    assert found.is_chief == (task in (None, "worker"))
 
 
 def test_an_experiment_trains_and_evaluates_by_turns(tmp_path):

@@ -119,7 +119,7 @@ INTERNAL = {
         linear_scope""",
     "contrib.learn.metric_spec": "argument_names",
     "contrib.learn.model_fn": "classes_of scores_of",
-    "contrib.learn.run_config": "Environment new_config",
+    "contrib.learn.run_config": "ClusterConfig Environment new_config",
     "contrib.projections": "CellAround",
     "contrib.variables": "model_getter",
     "applications.parts": "Network input_shape_of kept maker",

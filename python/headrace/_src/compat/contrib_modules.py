@@ -197,7 +197,10 @@ NAMES = {
 
     # tf.contrib.learn and its modules.
     "contrib.learn.learn_runner": _LEARN_RUNNER,
-    "contrib.learn.python.learn.learn_runner": _LEARN_RUNNER,
+    "contrib.learn.python.learn.learn_runner": {
+        "contrib.learn.experiment":
+            "run tune _get_default_schedule=_default_schedule",
+    },
     "contrib.learn.head": _HEADS,
     "contrib.learn.python.learn.estimators.head": _HEADS,
     "contrib.learn.utils": _UTILS,
@@ -275,7 +278,8 @@ NAMES = {
     },
     "contrib.learn.python.learn.estimators.run_config": {
         "contrib.learn.run_config": """
-            Environment RunConfig TaskType _get_master=_address""",
+            ClusterConfig Environment RunConfig TaskType
+            _get_master=_address""",
     },
     "contrib.learn.python.learn.estimators.tensor_signature": {
         "contrib.learn.signatures": """

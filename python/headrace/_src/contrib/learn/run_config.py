@@ -54,7 +54,40 @@ def _address(cluster, job, index):
     return "grpc://" + cluster.job_tasks(job)[index]
 
 
-class _Config:
+class ClusterConfig:
+    """Where a program is in a cluster, as TF_CONFIG says it. `master` None: the
+    address of this task. ValueError for a task that the cluster does not
+    have."""
+
+    def __init__(self, master=None, evaluation_master=None):
+        found = tf_config()
+        self._task_type = found.get("task", {}).get("type")
+        self._task_id = self.get_task_id()
+        self._cluster_spec = cluster = ClusterSpec(found.get("cluster", {}))
+        self._master = master if master is not None else _address(
+            cluster, self._task_type, self._task_id)
+        self._evaluation_master = evaluation_master or ""
+        self._num_ps_replicas = _tasks(cluster, TaskType.PS)
+        self._num_worker_replicas = _tasks(cluster, TaskType.WORKER,
+                                           TaskType.MASTER)
+        self._environment = found.get("environment", "local")
+        chief = (TaskType.MASTER if self._environment == "cloud"
+                 else TaskType.WORKER)
+        self._is_chief = (self._task_id == 0
+                          and self._task_type in (None, chief))
+
+    @staticmethod
+    def get_task_id():
+        """The index of this task in TF_CONFIG, or 0."""
+        return int(tf_config().get("task", {}).get("index") or 0)
+
+
+for _name in ("cluster_spec environment evaluation_master is_chief master "
+              "num_ps_replicas num_worker_replicas task_id task_type").split():
+    setattr(ClusterConfig, _name, property(operator.attrgetter("_" + _name)))
+
+
+class _Config(ClusterConfig):
     """How an Estimator runs: how often it saves, and where it is in a cluster.
 
     `master` None: the address of this task in TF_CONFIG's cluster.
@@ -73,7 +106,7 @@ class _Config:
                  log_step_count_steps=100, protocol=None, evaluation_master="",
                  model_dir=None, session_config=None,
                  session_creation_timeout_secs=7200):
-        self._set_cluster(master, evaluation_master)
+        ClusterConfig.__init__(self, master, evaluation_master)
         self._tf_config = ConfigProto(
             log_device_placement=log_device_placement,
             inter_op_parallelism_threads=num_cores,
@@ -105,30 +138,7 @@ class _Config:
         self._train_distribute = self._eval_distribute = None
         self._experimental_max_worker_delay_secs = self._device_fn = None
 
-    def _set_cluster(self, master, evaluation_master):
-        found = tf_config()
-        self._task_type = found.get("task", {}).get("type")
-        self._task_id = self.get_task_id()
-        self._cluster_spec = cluster = ClusterSpec(found.get("cluster", {}))
-        self._master = master if master is not None else _address(
-            cluster, self._task_type, self._task_id)
-        self._evaluation_master = evaluation_master or ""
-        self._num_ps_replicas = _tasks(cluster, TaskType.PS)
-        self._num_worker_replicas = _tasks(cluster, TaskType.WORKER,
-                                           TaskType.MASTER)
-        self._environment = found.get("environment", "local")
-        chief = (TaskType.MASTER if self._environment == "cloud"
-                 else TaskType.WORKER)
-        self._is_chief = (self._task_id == 0
-                          and self._task_type in (None, chief))
-
-    environment = property(lambda self: self._environment)
     tf_config = property(lambda self: self._tf_config)
-
-    @staticmethod
-    def get_task_id():
-        """The index of this task in TF_CONFIG, or 0."""
-        return int(tf_config().get("task", {}).get("index") or 0)
 
     def uid(self, whitelist=None):
         """A text that is the same for configurations whose properties are,
@@ -157,10 +167,9 @@ class _Replaceable:
         return changed
 
 
-for _name in ("task_type task_id cluster_spec master evaluation_master "
-              "num_ps_replicas num_worker_replicas is_chief protocol "
-              "model_dir session_creation_timeout_secs train_distribute "
-              "eval_distribute device_fn " + " ".join(_CHANGEABLE)).split():
+for _name in ("protocol model_dir session_creation_timeout_secs "
+              "train_distribute eval_distribute device_fn "
+              + " ".join(_CHANGEABLE)).split():
     setattr(_Replaceable, _name, property(operator.attrgetter("_" + _name)))
 
 
