@@ -29,6 +29,12 @@ _METRICS = {
         streaming_true_negatives_at_thresholds
         streaming_true_positives_at_thresholds""",
     "sparse.set_ops": "set_difference set_intersection set_size set_union",
+    "contrib.threshold_metrics": """
+        cohen_kappa f1_score precision_at_recall
+        precision_recall_at_equal_thresholds recall_at_precision
+        streaming_concat streaming_curve_points
+        streaming_false_negative_rate_at_thresholds
+        streaming_false_positive_rate_at_thresholds""",
     "contrib.metric_map": """
         aggregate_metric_map streaming_accuracy streaming_mean
         streaming_precision streaming_recall""",
@@ -491,6 +497,13 @@ NAMES = {
             load_variable_slot_initializer""",
     },
     "contrib.framework.nest": {
+        "compat.nest_paths": """
+            assert_shallow_structure flatten_dict_items flatten_up_to
+            flatten_with_joined_string_paths flatten_with_tuple_paths
+            flatten_with_tuple_paths_up_to get_traverse_shallow_structure
+            map_structure_up_to map_structure_with_paths
+            map_structure_with_tuple_paths
+            map_structure_with_tuple_paths_up_to yield_flat_paths""",
         "framework.nest": """
             assert_same_structure flatten is_nested is_sequence map_structure
             pack_sequence_as""",

@@ -86,6 +86,7 @@ INTERNAL = {
     "contrib.layers": "collections_of finish pair",
     "contrib.kernel_methods": "DenseKernelMapper InvalidShapeError",
     "contrib.pruning": "expand_tensor",
+    "contrib.threshold_metrics": "PrecisionRecallData",
     "contrib.pruning_layers": "MaskedConv2D MaskedFullyConnected",
     "saved_model.predictor": "Predictor",
     "contrib.learn.base": "Parameters fits",
