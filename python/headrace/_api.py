@@ -472,11 +472,12 @@ NAMES = {
             reduce_sum_n remove_squeezable_dimensions with_same_shape
             with_shape""",
         "contrib.variables": """
-            add_model_variable filter_variables get_local_variables
-            get_model_variables get_trainable_variables get_unique_variable
-            get_variables get_variables_by_name get_variables_by_suffix
-            get_variables_to_restore global_variable local_variable
-            model_variable variable""",
+            VariableDeviceChooser add_model_variable filter_variables
+            get_local_variables get_model_variables get_trainable_variables
+            get_unique_variable get_variables get_variables_by_name
+            get_variables_by_suffix get_variables_to_restore global_variable
+            local_variable model_variable variable""",
+        "contrib.structured_py_func": "py_func",
         "control.check_ops": "assert_same_float_dtype assert_scalar",
         "control.control_flow": "smart_case smart_cond smart_constant_value",
         "framework.tensor": "is_tensor",
@@ -782,7 +783,8 @@ NAMES = {
         "contrib.more_layers": """
             bias_add bow_encoder conv2d_in_plane convolution2d_in_plane
             dense_to_sparse embed_sequence embedding_lookup_unique group_norm
-            instance_norm maxout safe_embedding_lookup_sparse""",
+            instance_norm maxout safe_embedding_lookup_sparse
+            scale_gradient""",
         "contrib.outputs": """
             summarize_activation summarize_activations summarize_collection
             summarize_tensor summarize_tensors""",
@@ -894,6 +896,8 @@ NAMES = {
             deprecated_flipped_softmax_cross_entropy_with_logits
             deprecated_flipped_sparse_softmax_cross_entropy_with_logits
             scaled_softplus""",
+        "contrib.sampled_losses":
+            "rank_sampled_softmax_loss sampled_sparse_softmax_loss",
         "nn.spatial": "conv1d_transpose",
         "raw_ops": "nth_element",
     },
@@ -1015,7 +1019,8 @@ NAMES = {
         "contrib.more_layers": """
             bias_add bow_encoder conv2d_in_plane convolution2d_in_plane
             dense_to_sparse embed_sequence embedding_lookup_unique group_norm
-            instance_norm maxout safe_embedding_lookup_sparse""",
+            instance_norm maxout safe_embedding_lookup_sparse
+            scale_gradient""",
         "contrib.outputs": """
             summarize_activation summarize_activations summarize_biases
             summarize_collection summarize_tensor summarize_tensors
@@ -1025,11 +1030,11 @@ NAMES = {
             sum_regularizer variance_scaling_initializer xavier_initializer
             xavier_initializer_conv2d""",
         "contrib.variables": """
-            add_model_variable filter_variables get_local_variables
-            get_model_variables get_trainable_variables get_unique_variable
-            get_variables get_variables_by_name get_variables_by_suffix
-            get_variables_to_restore global_variable local_variable
-            model_variable variable""",
+            VariableDeviceChooser add_model_variable filter_variables
+            get_local_variables get_model_variables get_trainable_variables
+            get_unique_variable get_variables get_variables_by_name
+            get_variables_by_suffix get_variables_to_restore global_variable
+            local_variable model_variable variable""",
         "training.global_step": """
             assert_global_step create_global_step get_global_step
             get_or_create_global_step""",

@@ -85,6 +85,7 @@ INTERNAL = {
         SparseIdLookupConfig WeightedSparseColumn""",
     "contrib.layers": "collections_of finish pair",
     "contrib.kernel_methods": "DenseKernelMapper InvalidShapeError",
+    "nn.candidate_sampling": "sampled_logits_and_labels",
     "contrib.pruning": "expand_tensor",
     "contrib.threshold_metrics": "PrecisionRecallData",
     "contrib.pruning_layers": "MaskedConv2D MaskedFullyConnected",

@@ -4,6 +4,7 @@ import re
 
 from headrace._src.contrib.arg_scopes import add_arg_scope
 from headrace._src.framework import dtypes
+from headrace._src.framework.device_spec import DeviceSpec
 from headrace._src.framework.graph import (
     GraphKeys, add_to_collection, get_collection)
 from headrace._src.framework.graph import device as _device
@@ -165,3 +166,24 @@ def filter_variables(var_list, include_patterns=None, exclude_patterns=None,
     return [v for v in var_list
             if (include_patterns is None or named(v, include_patterns))
             and not named(v, exclude_patterns or [])]
+
+
+class VariableDeviceChooser:
+    """A device for each op that it is called with: num_tasks parameter servers
+    in turn, or without any a device of this process."""
+
+    def __init__(self, num_tasks=0, job_name="ps", device_type="CPU",
+                 device_index=0, replica=None):
+        self._num_tasks = num_tasks
+        self._job_name = job_name
+        self._local = dict(device_type=device_type, device_index=device_index,
+                           replica=replica)
+        self._next_task = 0
+
+    def __call__(self, op):
+        if self._num_tasks <= 0:
+            return DeviceSpec(**self._local).to_string()
+        task = self._next_task
+        self._next_task = (task + 1) % self._num_tasks
+        return DeviceSpec(job=self._job_name, task=task,
+                          **self._local).to_string()
