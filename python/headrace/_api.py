@@ -29,6 +29,12 @@ _METRICS = {
         streaming_true_negatives_at_thresholds
         streaming_true_positives_at_thresholds""",
     "sparse.set_ops": "set_difference set_intersection set_size set_union",
+    "contrib.threshold_metrics": """
+        cohen_kappa f1_score precision_at_recall
+        precision_recall_at_equal_thresholds recall_at_precision
+        streaming_concat streaming_curve_points
+        streaming_false_negative_rate_at_thresholds
+        streaming_false_positive_rate_at_thresholds""",
     "contrib.metric_map": """
         aggregate_metric_map streaming_accuracy streaming_mean
         streaming_precision streaming_recall""",
@@ -45,6 +51,26 @@ _METRICS = {
         streaming_sparse_precision_at_k streaming_sparse_recall_at_k
         streaming_specificity_at_sensitivity streaming_true_negatives
         streaming_true_positives""",
+}
+_COLUMNS = {
+    "contrib.columns.embedding": """
+        embedding_column one_hot_column scattered_embedding_column
+        shared_embedding_columns""",
+    "contrib.columns.inputs": """
+        check_feature_columns create_feature_spec_for_parsing
+        infer_real_valued_columns input_from_feature_columns
+        joint_weighted_sum_from_feature_columns
+        make_place_holder_tensors_for_base_features
+        parse_feature_columns_from_examples
+        parse_feature_columns_from_sequence_examples
+        sequence_input_from_feature_columns transform_features
+        weighted_sum_from_feature_columns""",
+    "contrib.columns.real": """
+        bucketized_column crossed_column real_valued_column""",
+    "contrib.columns.sparse": """
+        SPARSE_FEATURE_CROSS_DEFAULT_HASH_KEY sparse_column_with_hash_bucket
+        sparse_column_with_integerized_feature sparse_column_with_keys
+        sparse_column_with_vocabulary_file weighted_sparse_column""",
 }
 
 NAMES = {
@@ -449,18 +475,17 @@ NAMES = {
             assign_from_checkpoint assign_from_checkpoint_fn
             assign_from_values assign_from_values_fn get_variable_full_name
             init_from_checkpoint list_variables load_checkpoint load_variable""",
-        "contrib.framework_parts": """
-            VariableDeviceChooser py_func zero_initializer""",
         "contrib.shape_checks": """
             assert_or_get_global_step assert_scalar_int get_placeholders
             reduce_sum_n remove_squeezable_dimensions with_same_shape
             with_shape""",
         "contrib.variables": """
-            add_model_variable filter_variables get_local_variables
-            get_model_variables get_trainable_variables get_unique_variable
-            get_variables get_variables_by_name get_variables_by_suffix
-            get_variables_to_restore global_variable local_variable
-            model_variable variable""",
+            VariableDeviceChooser add_model_variable filter_variables
+            get_local_variables get_model_variables get_trainable_variables
+            get_unique_variable get_variables get_variables_by_name
+            get_variables_by_suffix get_variables_to_restore global_variable
+            local_variable model_variable variable zero_initializer""",
+        "contrib.structured_py_func": "py_func",
         "control.check_ops": "assert_same_float_dtype assert_scalar",
         "control.control_flow": "smart_case smart_cond smart_constant_value",
         "framework.tensor": "is_tensor",
@@ -481,6 +506,13 @@ NAMES = {
             load_variable_slot_initializer""",
     },
     "contrib.framework.nest": {
+        "compat.nest_paths": """
+            assert_shallow_structure flatten_dict_items flatten_up_to
+            flatten_with_joined_string_paths flatten_with_tuple_paths
+            flatten_with_tuple_paths_up_to get_traverse_shallow_structure
+            map_structure_up_to map_structure_with_paths
+            map_structure_with_tuple_paths
+            map_structure_with_tuple_paths_up_to yield_flat_paths""",
         "framework.nest": """
             assert_same_structure flatten is_nested is_sequence
             is_sequence_or_composite map_structure pack_sequence_as""",
@@ -740,7 +772,13 @@ NAMES = {
     "contrib.keras.wrappers.scikit_learn": {
         "keras.scikit_learn": "KerasClassifier KerasRegressor",
     },
+    "contrib.kernel_methods": {
+        "contrib.kernel_methods": """
+            KernelLinearClassifier RandomFourierFeatureMapper
+            sparse_multiclass_hinge_loss""",
+    },
     "contrib.layers": {
+        **_COLUMNS,
         "contrib.image_layers": """
             images_to_sequence legacy_fully_connected legacy_linear
             legacy_relu sequence_to_images spatial_softmax""",
@@ -754,7 +792,8 @@ NAMES = {
         "contrib.more_layers": """
             bias_add bow_encoder conv2d_in_plane convolution2d_in_plane
             dense_to_sparse embed_sequence embedding_lookup_unique group_norm
-            instance_norm maxout safe_embedding_lookup_sparse""",
+            instance_norm maxout safe_embedding_lookup_sparse
+            scale_gradient""",
         "contrib.outputs": """
             summarize_activation summarize_activations summarize_collection
             summarize_tensor summarize_tensors""",
@@ -767,20 +806,59 @@ NAMES = {
             OPTIMIZER_CLS_NAMES OPTIMIZER_SUMMARIES optimize_loss""",
     },
     "contrib.learn": {
+        "contrib.learn.base": "Evaluable NotFittedError Trainable",
+        "contrib.learn.combined": """
+            DNNLinearCombinedClassifier DNNLinearCombinedEstimator
+            DNNLinearCombinedRegressor""",
+        "contrib.learn.dnn": "DNNClassifier DNNEstimator DNNRegressor",
+        "contrib.learn.estimator": """
+            BaseEstimator Estimator SKCompat
+            infer_real_valued_columns_from_input
+            infer_real_valued_columns_from_input_fn""",
+        "contrib.learn.experiment": "Experiment",
+        "contrib.learn.exports": """
+            ExportStrategy InputFnOps build_parsing_serving_input_fn
+            make_export_strategy""",
+        "contrib.learn.graph_actions": "evaluate infer run_feeds run_n train",
+        "contrib.learn.graph_io": """
+            read_batch_examples read_batch_features read_batch_record_features
+            read_keyed_batch_examples read_keyed_batch_features""",
+        "contrib.learn.older_models": "LogisticRegressor",
+        "contrib.learn.frames": """
+            extract_dask_data extract_dask_labels extract_pandas_data
+            extract_pandas_labels extract_pandas_matrix""",
+        "contrib.learn.heads": """
+            Head binary_svm_head multi_class_head multi_head multi_label_head
+            no_op_train_fn poisson_regression_head regression_head""",
+        "contrib.learn.keys": "PredictionKey ProblemType",
+        "contrib.learn.linear": """
+            LinearClassifier LinearEstimator LinearRegressor""",
+        "contrib.learn.metric_spec": "MetricSpec",
+        "contrib.learn.model_fn": "ModelFnOps",
+        "contrib.learn.run_config": "RunConfig TaskType",
+        "training.basic_session_run_hooks": "NanLossDuringTrainingError",
         "training.mode_keys": "ModeKeys=LearnModeKeys",
     },
-    "contrib.learn.datasets": {},
+    "contrib.learn.datasets": {
+        "contrib.learn.small_data": "load_dataset",
+    },
     "contrib.learn.datasets.base": {
         "contrib.csv_data": """
             Dataset Datasets load_csv_with_header load_csv_without_header""",
+        "contrib.learn.small_data": "load_boston load_iris shrink_csv",
         "tutorials.input_data": "maybe_download",
     },
     "contrib.learn.datasets.mnist": {
+        "contrib.learn.small_data": "load_mnist",
         "tutorials.input_data": """
             DataSet dense_to_one_hot extract_images extract_labels
             read_data_sets""",
     },
     "contrib.learn.monitors": {
+        "contrib.further_monitors": """
+            CaptureVariable CheckpointSaver GraphDump LoggingTrainable NanLoss
+            PrintTensor StepCounter StopAtStep SummarySaver
+            get_default_monitors""",
         "contrib.monitors": """
             BaseMonitor EveryN RunHookAdapterForMonitors ValidationMonitor
             replace_monitors_with_hooks""",
@@ -817,12 +895,23 @@ NAMES = {
             ExponentialUpdateLossScaleManager FixedLossScaleManager
             LossScaleManager LossScaleOptimizer""",
     },
+    "contrib.model_pruning": {
+        "contrib.pruning": """
+            Pruning get_masked_weights get_masks get_pruning_hparams
+            get_thresholds get_weight_sparsity get_weights""",
+        "contrib.pruning_layers": """
+            MaskedBasicLSTMCell MaskedLSTMCell apply_mask masked_conv2d
+            masked_convolution masked_fully_connected""",
+        "slim.pruned_training": "train",
+    },
     "contrib.nn": {
         "contrib.further_activations": """
             alpha_dropout deprecated_flipped_sigmoid_cross_entropy_with_logits
             deprecated_flipped_softmax_cross_entropy_with_logits
             deprecated_flipped_sparse_softmax_cross_entropy_with_logits
             scaled_softplus""",
+        "contrib.sampled_losses":
+            "rank_sampled_softmax_loss sampled_sparse_softmax_loss",
         "nn.spatial": "conv1d_transpose",
         "raw_ops": "nth_element",
     },
@@ -848,6 +937,8 @@ NAMES = {
         "training.shampoo": "ShampooOptimizer",
     },
     "contrib.predictor": {
+        "contrib.estimator_predictors": """
+            from_contrib_estimator from_estimator""",
         "saved_model.predictor": "from_saved_model",
     },
     "contrib.quantize": {
@@ -912,6 +1003,17 @@ NAMES = {
             mfccs_from_log_mel_spectrograms overlap_and_add stft""",
     },
     "contrib.slim": {
+        **_COLUMNS,
+        "contrib.columns.real": """
+            DataFrameColumn bucketized_column crossed_column
+            real_valued_column""",
+        "contrib.columns.scattered": """
+            scattered_embedding_lookup scattered_embedding_lookup_sparse""",
+        "contrib.columns.sparse": """
+            SPARSE_FEATURE_CROSS_DEFAULT_HASH_KEY sparse_column_with_hash_bucket
+            sparse_column_with_integerized_feature sparse_column_with_keys
+            sparse_column_with_vocabulary_file sparse_feature_cross
+            weighted_sparse_column""",
         "contrib.image_layers": """
             images_to_sequence legacy_fully_connected legacy_linear
             legacy_relu pool sequence_to_images spatial_softmax""",
@@ -931,7 +1033,8 @@ NAMES = {
         "contrib.more_layers": """
             bias_add bow_encoder conv2d_in_plane convolution2d_in_plane
             dense_to_sparse embed_sequence embedding_lookup_unique group_norm
-            instance_norm maxout safe_embedding_lookup_sparse""",
+            instance_norm maxout safe_embedding_lookup_sparse
+            scale_gradient""",
         "contrib.outputs": """
             summarize_activation summarize_activations summarize_biases
             summarize_collection summarize_tensor summarize_tensors
@@ -941,11 +1044,11 @@ NAMES = {
             sum_regularizer variance_scaling_initializer xavier_initializer
             xavier_initializer_conv2d""",
         "contrib.variables": """
-            add_model_variable filter_variables get_local_variables
-            get_model_variables get_trainable_variables get_unique_variable
-            get_variables get_variables_by_name get_variables_by_suffix
-            get_variables_to_restore global_variable local_variable
-            model_variable variable""",
+            VariableDeviceChooser add_model_variable filter_variables
+            get_local_variables get_model_variables get_trainable_variables
+            get_unique_variable get_variables get_variables_by_name
+            get_variables_by_suffix get_variables_to_restore global_variable
+            local_variable model_variable variable""",
         "training.global_step": """
             assert_global_step create_global_step get_global_step
             get_or_create_global_step""",
@@ -965,7 +1068,7 @@ NAMES = {
         "slim.datasets": "DatasetDataProvider",
     },
     "contrib.slim.evaluation": {
-        "slim.evaluation": "evaluate_once=slim_evaluate_once evaluation_loop",
+        "contrib.evaluation": "evaluate_once=slim_evaluate_once evaluation_loop",
         "training.checkpoint_management": """
             checkpoints_iterator wait_for_new_checkpoint""",
     },
@@ -1045,7 +1148,7 @@ NAMES = {
         "training.sequence_states": """
             NextQueuedSequenceBatch SequenceQueueingStateSaver
             batch_sequences_with_states""",
-        "slim.evaluation": """
+        "contrib.evaluation": """
             StopAfterNEvalsHook SummaryAtEndHook evaluate_once
             evaluate_repeatedly get_or_create_eval_step""",
         "slim.learning": "train=training_train",

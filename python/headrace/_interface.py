@@ -283,6 +283,8 @@ NAMES = {
         rotate single_image_random_dot_stereograms sparse_image_warp transform translate
         translations_to_projective_transforms""",
     "contrib.integrate": "odeint odeint_fixed",
+    "contrib.kernel_methods": """
+        KernelLinearClassifier RandomFourierFeatureMapper sparse_multiclass_hinge_loss""",
     "contrib.layers": """
         GDN OPTIMIZER_CLS_NAMES OPTIMIZER_SUMMARIES RevBlock SPARSE_FEATURE_CROSS_DEFAULT_HASH_KEY
         apply_regularization avg_pool2d avg_pool3d batch_norm bias_add bow_encoder
@@ -373,6 +375,11 @@ NAMES = {
     "contrib.mixed_precision": """
         ExponentialUpdateLossScaleManager FixedLossScaleManager LossScaleManager
         LossScaleOptimizer""",
+    "contrib.model_pruning": """
+        MaskedBasicLSTMCell MaskedLSTMCell Pruning apply_mask get_masked_weights get_masks
+        get_pruning_hparams get_thresholds get_weight_sparsity get_weights
+        graph_def_from_checkpoint masked_conv2d masked_convolution masked_fully_connected
+        strip_pruning_vars_fn train""",
     "contrib.nn": """
         alpha_dropout conv1d_transpose deprecated_flipped_sigmoid_cross_entropy_with_logits
         deprecated_flipped_softmax_cross_entropy_with_logits

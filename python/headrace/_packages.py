@@ -21,10 +21,6 @@ _TPU = _ROOT + ".python.estimator.tpu."
 # TensorFlow has in the namespace.
 _HOMES = {
     "contrib.estimator": {_ROOT + ".contrib.estimator": None},
-    # A class of ours below one of the package's.
-    "contrib.learn": {
-        "headrace._src.compat.learn_config": "RunConfig TaskType",
-    },
     "contrib.tpu": {
         _TPU + "tpu_config": "InputPipelineConfig RunConfig TPUConfig",
         _TPU + "tpu_estimator": """

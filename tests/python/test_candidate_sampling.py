@@ -141,10 +141,52 @@ def test_logits_without_the_expected_counts():
 
     def logits(**options):
         with tf.Graph().as_default(), tf.Session() as session:
-            return session.run(candidate_sampling._logits_and_labels(
+            return session.run(candidate_sampling.sampled_logits_and_labels(
                 tf.ones([4, 2]), tf.ones([4]), tf.constant([[1]], tf.int64),
                 tf.ones([1, 2]), 2, 4, sampled_values=([0, 2], [[1.]], [1., np.e]),
                 **options))
     np.testing.assert_allclose(logits()[0], [[3., 3., 2.]], rtol=1e-6)
     plain, labels = logits(subtract_log_q=False)
     assert plain.tolist() == [[3., 3., 3.]] and labels.tolist() == [[1., 0., 0.]]
+
+
+def contrib_losses(fn):
+    r = np.random.RandomState(0)
+    weights, biases, inputs = [
+        r.randn(*s).astype(np.float32) for s in ([20, 4], [20], [3, 4])]
+    labels = np.array([[1, 2], [5, 6], [7, 0]], np.int64)
+    with tf.Graph().as_default(), tf.Session() as session:
+        tf.set_random_seed(3)
+        return session.run(fn(weights, biases, tf.constant(inputs), labels))
+
+
+@pytest.mark.parametrize("strategy, hits, want", [
+    ("div", True, [2.7516, 5.2199, 0.8321]), ("mod", True, [3.0242, 1.8381, 5.4485])])
+def test_rank_sampled_softmax_loss(strategy, hits, want):
+    got = contrib_losses(lambda w, b, x, labels: (
+        tf.contrib.nn.rank_sampled_softmax_loss(
+            [tf.constant(w[:10]), tf.constant(w[10:])], b, tf.constant(labels),
+            x, 8, 5, 20, 2, tf.nn.log_uniform_candidate_sampler(
+                labels, 2, 8, True, 20, seed=4), .7, hits, strategy)))
+    np.testing.assert_allclose(got, want, atol=1e-4)
+
+
+def test_sampled_sparse_softmax_loss():
+    got = contrib_losses(lambda w, b, x, labels: (
+        tf.contrib.nn.sampled_sparse_softmax_loss(
+            w, b, tf.constant(labels[:, :1]), x, 8, 20,
+            tf.nn.log_uniform_candidate_sampler(
+                labels[:, :1], 1, 8, True, 20, seed=4))))
+    np.testing.assert_allclose(got, [1.152, 0.0355, 0.9027], atol=1e-4)
+
+
+@pytest.mark.parametrize("sampled, resampled, strategy, message", [
+    (30, 5, "div", "cannot be greater"), (5, 5, "div", "must be less"),
+    (8, 5, "no", "unsupported partition_strategy")])
+def test_rank_sampled_softmax_loss_refuses(sampled, resampled, strategy,
+                                           message):
+    with pytest.raises(ValueError, match=message):
+        contrib_losses(lambda w, b, x, labels: (
+            tf.contrib.nn.rank_sampled_softmax_loss(
+                w, b, labels, x, sampled, resampled, 20, 2, None, 1., True,
+                strategy)))

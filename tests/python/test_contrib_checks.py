@@ -121,3 +121,37 @@ def test_cells_over_all_steps(session, is_dynamic, is_list):
     np.testing.assert_allclose(forward[0][-1], forward[1], rtol=1e-5)
     np.testing.assert_allclose(back[0], turned[0][::-1], rtol=1e-5)
     np.testing.assert_allclose(back[1], turned[1], rtol=1e-5)
+
+
+def test_variable_device_chooser():
+    chooser = tf.contrib.framework.VariableDeviceChooser
+    assert chooser()(None) == "/device:CPU:0"
+    servers = chooser(2, replica=0)
+    assert [servers(None) for _ in range(3)] == [
+        "/job:ps/replica:0/task:%d/device:CPU:0" % i for i in (0, 1, 0)]
+
+
+def test_py_func_of_structures():
+    py_func = tf.contrib.framework.py_func
+    got = py_func(
+        lambda a, b, k: {"s": a + b["x"], "t": (a * k, b["y"])},
+        [tf.constant(1.), {"x": tf.constant(2.), "y": tf.constant([3, 4])}],
+        {"k": tf.constant(5.)},
+        {"s": tf.float32, "t": (tf.float32, tf.int32)},
+        {"s": [], "t": ([], [2])})
+    assert got["s"].shape == [] and got["t"][1].shape == [2]
+    with tf.Session() as session:
+        s, t, u = session.run([got["s"], *got["t"]])
+    assert (s, t, u.tolist()) == (3., 5., [3, 4])
+    with pytest.raises(TypeError, match="args must be list"):
+        py_func(abs, tf.constant(1), output_types=tf.int32)
+    with pytest.raises(TypeError, match="kwargs must be dict"):
+        py_func(abs, [1], [2], output_types=tf.int32)
+
+
+def test_scale_gradient():
+    x = tf.constant([1., 2.])
+    y = tf.contrib.layers.scale_gradient(x, tf.constant([3., 4.]))
+    with tf.Session() as session:
+        values = session.run([y, tf.gradients(y * y, x)[0]])
+    assert [v.tolist() for v in values] == [[1., 2.], [6., 16.]]

@@ -78,7 +78,6 @@ WITHOUT = """if True:
     "estimator.Estimator", "estimator.inputs.numpy_input_fn",
     "estimator.export.ServingInputReceiver", "contrib.tpu.TPUEstimator",
     "contrib.estimator.add_metrics", "estimator.tpu.RunConfig",
-    "contrib.learn.RunConfig",
     "estimator.experimental.stop_if_lower_hook"])
 def test_without_the_package_an_error_says_how_to_install_it(name, tmp_path):
     space, _, last = name.rpartition(".")

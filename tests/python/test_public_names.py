@@ -42,6 +42,9 @@ INTERNAL_MODULES = """
     training.worker_context
     variables.strategies
     contrib.fold_batch_norms contrib.graph_patterns contrib.linear
+    contrib.columns.base contrib.learn.canned contrib.learn.data_feeder
+    contrib.learn.head_losses contrib.learn.head_metrics
+    contrib.learn.signatures
     contrib.quantize_layers control.contexts data.elements framework.constant_values
     ops.collective_ops distributions.parametric distributions.special_functions
     framework.default_session framework.dispatch framework.newer_attrs functions.func_graph
@@ -83,7 +86,55 @@ INTERNAL = {
     "contrib.cells": "normalized",
     "contrib.lstm_variants": "of_parts",
     "image.matching": "BipartiteMatch",
+    "contrib.columns.embedding": """EmbeddingColumn OneHotColumn
+        ScatteredEmbeddingColumn embeddings_from_arguments restore_column""",
+    "contrib.columns.inputs": """Transformer with_parents with_rank
+        create_sequence_feature_spec_for_parsing""",
+    "contrib.columns.real": """BucketizedColumn CrossedColumn RealValuedColumn
+        RealValuedVarLenColumn check_checkpoint checkpoint_of
+        real_valued_var_len_column""",
+    "contrib.columns.sparse": """SparseColumn SparseColumnHashed
+        SparseColumnIntegerized SparseColumnKeys SparseColumnVocabulary
+        SparseIdLookupConfig WeightedSparseColumn""",
     "contrib.layers": "collections_of finish pair",
+    "contrib.kernel_methods": "DenseKernelMapper InvalidShapeError",
+    "nn.candidate_sampling": "sampled_logits_and_labels",
+    "contrib.pruning": "expand_tensor",
+    "contrib.threshold_metrics": "PrecisionRecallData",
+    "contrib.pruning_layers": "MaskedConv2D MaskedFullyConnected",
+    "saved_model.predictor": "Predictor",
+    "contrib.learn.base": "Parameters fits",
+    "contrib.learn.combined": "combined_model_fn",
+    "contrib.learn.dnn": "dnn_model_fn",
+    "contrib.learn.estimator": "GraphRewriteSpec",
+    "contrib.learn.experiment": "run tune",
+    "contrib.learn.exports": """BestModelSelector Path
+        build_all_signature_defs build_default_serving_input_fn
+        build_standardized_signature_def export_saved_model
+        extend_export_strategy garbage_collect_exports get_input_alternatives
+        get_most_recent_export get_output_alternatives get_paths
+        get_temp_export_dir get_timestamped_export_dir is_core_estimator
+        largest_export_versions make_best_model_export_strategy
+        make_parsing_export_strategy mod_export_version negation
+        one_of_every_n_export_versions union""",
+    "contrib.learn.frames": "is_dask is_frame",
+    "contrib.learn.graph_actions": "run_feeds_iter",
+    "contrib.learn.graph_io": "queue_parsed_features",
+    "contrib.learn.input_functions":
+        "generator_input_fn numpy_input_fn pandas_input_fn",
+    "contrib.learn.older_models": """categorical_variable embedding_lookup
+        linear_regression linear_regression_zero_init logistic_regression
+        logistic_regression_zero_init mean_squared_error_regressor
+        softmax_classifier""",
+    "contrib.learn.heads": """BinaryLogisticHead BinarySvmHead LossOnlyHead
+        MultiClassHead MultiHead MultiLabelHead RegressionHead SingleHead
+        loss_only_head""",
+    "contrib.learn.keys": "MetricKey PredictionType",
+    "contrib.learn.linear": """learning_rate linear_logits linear_model_fn
+        linear_scope""",
+    "contrib.learn.metric_spec": "argument_names",
+    "contrib.learn.model_fn": "classes_of scores_of",
+    "contrib.learn.run_config": "ClusterConfig Environment new_config",
     "contrib.projections": "CellAround",
     "contrib.variables": "model_getter",
     "applications.parts": "Network input_shape_of kept maker",
@@ -127,7 +178,6 @@ INTERNAL = {
     "keras.image_batches": "DataFrameIterator",
     "keras.losses": "huber_loss reduced weighted",
     "keras.metrics": "Counts MeanOfFunction accuracy",
-    "keras.models": "Network",
     "summary.event_files": "EventFile",
     "summary.writers": """NoopSummaryWriter ResourceSummaryWriter
         create_file_writer_v2 create_noop_writer record_if state
@@ -208,7 +258,7 @@ INTERNAL = {
                               import_scoped_meta_graph naming proto_functions
                               read_meta_graph_file
                               strip_graph_default_valued_attrs""",
-    "slim.evaluation": "latest_eval_step_value",
+    "contrib.evaluation": "latest_eval_step_value",
     "training.gradients": """key_of register remove replace source_of
                              through_library variables_by_tensor
                              variables_read""",
@@ -367,7 +417,6 @@ def test_what_is_not_supported_yet(name):
 
 
 @pytest.mark.parametrize("name, instead", [
-    ("contrib.learn.datasets.load_dataset", "numpy.loadtxt"),
     ("contrib.tpu.shard", "TPUs are left out"), 
     ("contrib.cudnn_rnn.CudnnLSTM", "tf.nn.dynamic_rnn"),
     ("distribute.cluster_resolver.TPUClusterResolver",

@@ -427,7 +427,7 @@ def test_analyze_vars_prints_a_table(capsys):
 
 
 def test_the_number_of_an_evaluation_after_its_ops():
-    from headrace._src.slim import evaluation
+    from headrace._src.contrib import evaluation
     step = evaluation.get_or_create_eval_step()
     more = tf.assign_add(step, 2)
     values = [evaluation.latest_eval_step_value(update) for update in

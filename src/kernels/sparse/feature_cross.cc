@@ -18,6 +18,12 @@ uint64_t Combine(uint64_t a, uint64_t b) {
   return Mix(Mix(r) * kMul);
 }
 
+// The older combination. The second shift keeps the sign of `a`.
+uint64_t CombineByShifts(uint64_t a, uint64_t b) {
+  const auto shifted = static_cast<uint64_t>(static_cast<int64_t>(a) >> 4);
+  return a ^ (b + 0x9e3779b97f4a7800 + (a << 10) + shifted);
+}
+
 int64_t HashFeatures(const FeatureCrossing& how,
                      const std::vector<FeatureColumn>& columns, int64_t row,
                      const DimVector& pick) {
@@ -36,7 +42,11 @@ int64_t HashFeatures(const FeatureCrossing& how,
     } else {
       feature = static_cast<uint64_t>(v.data<int64_t>()[at]);
     }
-    h = c > 0 || how.seeded ? Combine(h, feature) : feature;
+    if (c == 0 && !how.seeded) {
+      h = feature;
+    } else {
+      h = how.shifts ? CombineByShifts(h, feature) : Combine(h, feature);
+    }
   }
   const uint64_t modulus =
       how.num_buckets > 0

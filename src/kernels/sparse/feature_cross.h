@@ -34,6 +34,7 @@ struct FeatureCrossing {
   int64_t num_buckets = 0;  // 0: as many as int64 has
   bool seeded = true;       // the hash starts from `seed`, else from a feature
   uint64_t seed = 0;
+  bool shifts = false;  // the combination of SparseFeatureCross
   bool integers_as_text = false;
   bool strong = false;  // strings are hashed with `key`
   uint64_t key[2] = {0, 0};

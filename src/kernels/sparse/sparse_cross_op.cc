@@ -3,6 +3,8 @@
 // Features are strings or integers. A combination is the features joined by
 // "_X_", or their hash (out_type int64). SparseCrossV2 has the separator as an
 // input. SparseCrossHashed always hashes, optionally with a key.
+// SparseFeatureCross and SparseFeatureCrossV2 are tf.contrib.layers': the
+// second is SparseCross, the first combines hashes by shifts.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -125,6 +127,27 @@ class SparseCrossOp : public SparseCrossBase {
   FeatureCrossing how_;
 };
 REGISTER_KERNEL_BUILDER(Name("SparseCross").Device(DEVICE_CPU), SparseCrossOp);
+REGISTER_KERNEL_BUILDER(Name("SparseFeatureCrossV2").Device(DEVICE_CPU),
+                        SparseCrossOp);
+
+class SparseFeatureCrossOp : public SparseCrossBase {
+ public:
+  explicit SparseFeatureCrossOp(OpKernelConstruction* ctx)
+      : SparseCrossBase(ctx) {
+    DataType internal_type;
+    OP_REQUIRES_OK(ctx, ctx->GetAttr("num_buckets", &how_.num_buckets));
+    OP_REQUIRES_OK(ctx, ctx->GetAttr("internal_type", &internal_type));
+    how_.integers_as_text = internal_type == DT_STRING;
+    how_.shifts = true;
+    how_.seed = 0xDECAFCAFFE;
+  }
+  void Compute(OpKernelContext* ctx) override { Cross(ctx, how_); }
+
+ private:
+  FeatureCrossing how_;
+};
+REGISTER_KERNEL_BUILDER(Name("SparseFeatureCross").Device(DEVICE_CPU),
+                        SparseFeatureCrossOp);
 
 class SparseCrossV2Op : public SparseCrossBase {
  public:

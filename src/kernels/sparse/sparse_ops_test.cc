@@ -507,6 +507,41 @@ TEST(SparseCrossTest, NamesAndHashes) {
                                   2240240797798572304, 1626759058771676473}));
 }
 
+// Recorded from tf.contrib.layers of TensorFlow.
+TEST(SparseCrossTest, FeatureCrosses) {
+  const auto feed = [](OpTester& t, Tensor values, Tensor dense) {
+    t.Attr("N", int64_t{1}).Attr("hashed_output", true);
+    t.Attr("sparse_types", std::vector<DataType>{values.dtype()});
+    t.Attr("dense_types", std::vector<DataType>{dense.dtype()});
+    t.Input(Rows(2, {0, 0, 0, 1, 1, 0})).Input(std::move(values));
+    t.Input(I({2, 2})).Input(std::move(dense)).Attr("out_type", DT_INT64);
+  };
+  const Tensor words = MakeTensor<tstring>({2, 2}, {"x", "y", "z", "w"});
+  const Tensor numbers = MakeTensor<int64_t>({2, 2}, {7, 8, -9, 10});
+  const Tensor letters = V<tstring>({"a", "b", "c"});
+  OpTester shifted("SparseFeatureCross"), keyed("SparseFeatureCrossV2");
+  feed(shifted, letters, words);
+  shifted.Attr("num_buckets", int64_t{1000}).Attr("internal_type", DT_STRING);
+  ASSERT_EQ(shifted.Run(), OkStatus());
+  ExpectEqual(shifted.Output(1), I({903, 110, 291, 820, 639, 721}));
+  feed(keyed, letters, words);
+  keyed.Attr("num_buckets", int64_t{1000}).Attr("internal_type", DT_STRING);
+  keyed.Attr("hash_key", int64_t{956888297470});
+  ASSERT_EQ(keyed.Run(), OkStatus());
+  ExpectEqual(keyed.Output(1), I({892, 747, 4, 805, 280, 235}));
+  OpTester mixed("SparseFeatureCross"), integers("SparseFeatureCross");
+  feed(mixed, letters, numbers);
+  mixed.Attr("num_buckets", int64_t{0}).Attr("internal_type", DT_INT64);
+  ASSERT_EQ(mixed.Run(), OkStatus());
+  ExpectEqual(mixed.Output(1), I({8479621863018342117, 8479621863018342118,
+                                  1603331213059006382, 1603331213059006381,
+                                  3379466774602871885, 3379466774602871934}));
+  feed(integers, I({5, -6, 7}), numbers);
+  integers.Attr("num_buckets", int64_t{77}).Attr("internal_type", DT_INT64);
+  ASSERT_EQ(integers.Run(), OkStatus());
+  ExpectEqual(integers.Output(1), I({14, 15, 43, 58, 63, 34}));
+}
+
 TEST(SparseCrossTest, SeparatorsAndKeys) {
   const auto feed = [](OpTester& t) {
     t.Attr("N", int64_t{1});

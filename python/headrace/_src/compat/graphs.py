@@ -13,6 +13,7 @@ from headrace._src.control import contexts as _contexts
 from headrace._src.framework import dtypes
 from headrace._src.framework import graph as _graph
 from headrace._src.framework import tensor as _tensor
+from headrace._src.framework.constant_values import constant_value_as_shape
 from headrace._src.framework.default_session import default_sessions
 from headrace._src.framework.graph import Graph
 from headrace._src.framework.importer import import_graph_def
@@ -231,62 +232,6 @@ def matrix(rows, cols):
 
 def vector(length):
     return TensorShape([length])
-
-
-def constant_value_as_shape(tensor):
-    """The TensorShape that a vector of integers stands for: negative ones and
-    what is not known are unknown dimensions. ValueError for a scalar other
-    than -1, which is a shape of unknown rank."""
-    if tensor.shape.ndims == 0:
-        value = constant_value(tensor)
-        if value is not None and value == -1:
-            return TensorShape(None)
-        raise ValueError(
-            "Received a scalar %s as shape; require a statically known scalar "
-            "with value '-1' to describe an unknown shape." % (
-                "with unknown value" if value is None
-                else "value '%s'" % value))
-    length = tensor.shape.with_rank(1).as_list()[0]
-    op = tensor.op
-    if length == 0:
-        return TensorShape([])
-    if op.type == "Shape":
-        return op.inputs[0].get_shape()
-    if op.type == "Pack":
-        return TensorShape([_dimension(constant_value(x)) for x in op.inputs])
-    if op.type == "ConcatV2":
-        shape = TensorShape([])
-        for x in list(op.inputs)[:-1]:
-            shape = shape.concatenate(constant_value_as_shape(x))
-        return shape
-    if op.type == "StridedSlice":
-        found = _sliced(op)
-        if found is not None:
-            return found
-    shape = TensorShape(None if length is None else [None] * length)
-    value = constant_value(tensor)
-    if value is None:
-        return shape
-    return shape.merge_with([_dimension(d) for d in value])
-
-
-def _dimension(value):
-    return None if value is None or value < 0 else int(value)
-
-
-def _sliced(op):
-    """The part of a shape that a StridedSlice of its vector takes, or None."""
-    ends = [constant_value(x) for x in list(op.inputs)[1:]]
-    if any(end is None or len(end) != 1 for end in ends) or any(
-            op.get_attr(mask) for mask in ("ellipsis_mask", "new_axis_mask",
-                                           "shrink_axis_mask")):
-        return None
-    begin, end, stride = (int(x[0]) for x in ends)
-    shape = constant_value_as_shape(op.inputs[0])
-    if shape.ndims is None:
-        return None
-    return shape[None if op.get_attr("begin_mask") else begin:
-                 None if op.get_attr("end_mask") else end:stride]
 
 
 def shape_equals(tensor_proto, shape):

@@ -2,6 +2,7 @@
 is defined: as in `_api.py`, from modules of `_src`."""
 
 from headrace import _api
+from headrace._src.compat import contrib_modules
 
 # Names of `tensorflow` itself.
 ROOT = {
@@ -99,6 +100,7 @@ NAMES = {
         "profiler.notes": "merge_default_with_oplog",
         "profiler.options": "TRAINABLE_VARIABLES",
     },
+    **contrib_modules.NAMES,
     "tools.graph_transforms": {
         "compat.graph_transforms": "TransformGraph",
     },
@@ -1578,7 +1580,7 @@ NAMES = {
             STANDARD_PS_OPS _RoundRobinStrategy=_RoundRobin""",
     },
     "python.training.evaluation": {
-        "slim.evaluation": """
+        "contrib.evaluation": """
             _StopAfterNEvalsHook=StopAfterNEvalsHook
             _evaluate_once=evaluate_once
             _get_latest_eval_step_value=latest_eval_step_value
@@ -1881,6 +1883,7 @@ OF_ESTIMATOR = {
 
 # Modules that have the names of others.
 SAME = {
+    **contrib_modules.SAME,
     "contrib.feature_column.python.feature_column.sequence_feature_column":
         "contrib.feature_column",
     "contrib.checkpoint.python.containers": "contrib.checkpoint",

@@ -1,6 +1,7 @@
 """tf.contrib.learn.monitors: objects that are told of every training step. A hook
 calls them, so that tf.estimator.Estimator takes them too."""
 import copy
+import inspect
 import time
 
 from headrace._src.framework.graph import get_default_graph
@@ -224,10 +225,21 @@ class ValidationMonitor(EveryN):
 
 
 def _element(x):
-    """A tensor of the default graph by itself or its name."""
-    if isinstance(x, str) and ":" not in x:
-        x += ":0"
-    return get_default_graph().as_graph_element(x)
+    """A tensor of the default graph by itself or its name. ValueError for one of
+    another graph, and for an operation that has several outputs."""
+    graph = get_default_graph()
+    if not isinstance(x, str):
+        if getattr(x, "graph", None) is not graph:
+            raise ValueError("Passed %s should have graph attribute that is "
+                             "equal to current graph %s." % (x, graph))
+        return x
+    if ":" in x:
+        return graph.as_graph_element(x)
+    found = graph.as_graph_element(x + ":0")
+    if len(found.op.outputs) > 1:
+        raise ValueError("Name %s is ambiguous, as this `Operation` has "
+                         "multiple outputs (at least 2)." % x)
+    return found
 
 
 class RunHookAdapterForMonitors(SessionRunHook):
@@ -251,7 +263,10 @@ class RunHookAdapterForMonitors(SessionRunHook):
                 self._global_step_tensor)
         wanted = {}
         for monitor in self._monitors:
-            for x in monitor.step_begin(self._last_step) or ():
+            names = monitor.step_begin(self._last_step) or []
+            if not isinstance(names, list):
+                raise ValueError("Monitor.step_begin should return a list.")
+            for x in names:
                 wanted[x] = _element(x)
         return SessionRunArgs({"global_step": self._global_step_tensor,
                                "monitors": wanted})
@@ -268,7 +283,11 @@ class RunHookAdapterForMonitors(SessionRunHook):
     def end(self, session):
         self._last_step = None
         for monitor in self._monitors:
-            monitor.end(session)
+            # Monitors of older programs take no session.
+            if "session" in inspect.signature(monitor.end).parameters:
+                monitor.end(session=session)
+            else:
+                monitor.end()
 
 
 def replace_monitors_with_hooks(monitors_or_hooks, estimator):

@@ -15,6 +15,7 @@ from headrace._src.ops import array_ops as _array
 from headrace._src.ops import array_special as _special
 from headrace._src.ops import math_ops as _math
 from headrace._src.ops.sparse_tensor import SparseTensor
+from headrace._src.training.gradients import custom_gradient
 from headrace._src.variables.initializers import Ones, Zeros
 from headrace._src.variables.scopes import variable_scope
 
@@ -287,3 +288,11 @@ def safe_embedding_lookup_sparse(
 
 
 conv2d_in_plane = convolution2d_in_plane
+
+
+@custom_gradient
+def scale_gradient(inputs, gradient_multiplier):
+    """`inputs`, with a gradient that is multiplied by gradient_multiplier, a
+    tensor that broadcasts to its shape and gets no gradient."""
+    return _array.identity(inputs), lambda grad: (
+        grad * gradient_multiplier, None)

@@ -4,9 +4,11 @@ import re
 
 from headrace._src.contrib.arg_scopes import add_arg_scope
 from headrace._src.framework import dtypes
+from headrace._src.framework.device_spec import DeviceSpec
 from headrace._src.framework.graph import (
     GraphKeys, add_to_collection, get_collection)
 from headrace._src.framework.graph import device as _device
+from headrace._src.ops import array_ops as _array
 from headrace._src.variables.records import (
     VariableAggregation, VariableSynchronization)
 from headrace._src.variables.scopes import (
@@ -165,3 +167,34 @@ def filter_variables(var_list, include_patterns=None, exclude_patterns=None,
     return [v for v in var_list
             if (include_patterns is None or named(v, include_patterns))
             and not named(v, exclude_patterns or [])]
+
+
+class VariableDeviceChooser:
+    """A device for each op that it is called with: num_tasks parameter servers
+    in turn, or without any a device of this process."""
+
+    def __init__(self, num_tasks=0, job_name="ps", device_type="CPU",
+                 device_index=0, replica=None):
+        self._num_tasks = num_tasks
+        self._job_name = job_name
+        self._local = dict(device_type=device_type, device_index=device_index,
+                           replica=replica)
+        self._next_task = 0
+
+    def __call__(self, op):
+        if self._num_tasks <= 0:
+            return DeviceSpec(**self._local).to_string()
+        task = self._next_task
+        self._next_task = (task + 1) % self._num_tasks
+        return DeviceSpec(job=self._job_name, task=task,
+                          **self._local).to_string()
+
+
+def zero_initializer(ref, use_locking=True, name="zero_initializer"):
+    """Gives a variable of get_variable, of a known shape and any dtype of numbers,
+    zeros, and returns it as it then is. ValueError for a resource variable."""
+    if getattr(ref, "_is_resource", False):
+        raise ValueError("zero_initializer: %s is a resource variable; run its "
+                         "initializer" % ref.name)
+    return ref.assign(_array.zeros(ref.get_shape(), ref.dtype.base_dtype),
+                      use_locking=use_locking, name=name)

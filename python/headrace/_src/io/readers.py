@@ -2,8 +2,6 @@
 that Python reads and writes (tf.python_io)."""
 from headrace import _headrace
 from headrace import raw_ops as _raw
-from headrace._src.framework import dtypes as _dtypes
-from headrace._src.framework.tensor import convert_to_tensor
 
 
 class ReaderBase:
@@ -37,8 +35,7 @@ class ReaderBase:
         """(keys, values) of the next records of one work unit, `num_records`
         of them at most."""
         return _raw.ReaderReadUpToV2(
-            self._reader_ref, self._handle(queue),
-            convert_to_tensor(num_records, dtype=_dtypes.int64), name=name)
+            self._reader_ref, self._handle(queue), num_records, name=name)
 
     def num_records_produced(self, name=None):
         return _raw.ReaderNumRecordsProducedV2(self._reader_ref, name=name)

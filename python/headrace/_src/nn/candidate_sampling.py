@@ -86,10 +86,11 @@ def _sum_rows(x):
     return _raw.Reshape(_math.matmul(x, ones), [-1])
 
 
-def _logits_and_labels(weights, biases, labels, inputs, num_sampled,
-                       num_classes, num_true=1, sampled_values=None,
-                       subtract_log_q=True, remove_accidental_hits=False,
-                       partition_strategy="mod", name=None, seed=None):
+def sampled_logits_and_labels(weights, biases, labels, inputs, num_sampled,
+                              num_classes, num_true=1, sampled_values=None,
+                              subtract_log_q=True,
+                              remove_accidental_hits=False,
+                              partition_strategy="mod", name=None, seed=None):
     """Logits of the true classes and of a sample, [batch, num_true +
     num_sampled], with subtract_log_q less the log of their expected counts; and
     the labels."""
@@ -169,7 +170,7 @@ def nce_loss(weights, biases, labels, inputs, num_sampled, num_classes,
     or cast to it. Returns the losses, [batch] of the type of `inputs`.
     ValueError for shapes that do not fit; InvalidArgumentError in the run for a
     label that is no class."""
-    logits, labels = _logits_and_labels(
+    logits, labels = sampled_logits_and_labels(
         weights, biases, labels, inputs, num_sampled, num_classes, num_true,
         sampled_values, True, remove_accidental_hits, partition_strategy, name)
     return _sum_rows(sigmoid_cross_entropy_with_logits(
@@ -188,7 +189,7 @@ def sampled_softmax_loss(weights, biases, labels, inputs, num_sampled,
     Returns the losses, [batch] of the type of `inputs`. ValueError for shapes
     that do not fit; InvalidArgumentError in the run for a label that is no
     class."""
-    logits, labels = _logits_and_labels(
+    logits, labels = sampled_logits_and_labels(
         weights, biases, labels, inputs, num_sampled, num_classes, num_true,
         sampled_values, True, remove_accidental_hits, partition_strategy, name,
         seed)

@@ -155,8 +155,7 @@ def embedding_lookup_sparse(params, sp_ids, sp_weights,
         if weights.dtype != found.dtype:
             weights = _math.cast(weights, found.dtype)
         found = _array.gather(found, position)
-        ones = _array.ones(_array.expand_dims(_array.rank(found) - 1, 0),
-                           dtypes.int32)
+        ones = _array.fill(_array.expand_dims(_array.rank(found) - 1, 0), 1)
         shape = found.get_shape()
         weights = _array.reshape(weights, _array.concat(
             [_array.shape(weights), ones], 0))
@@ -171,7 +170,7 @@ def embedding_lookup_sparse(params, sp_ids, sp_weights,
         if combiner == "mean":
             by = _raw.SegmentSum(weights, rows)
         else:
-            by = _math.sqrt(_raw.SegmentSum(_math.square(weights), rows))
+            by = _math.sqrt(_raw.SegmentSum(_math.pow(weights, 2), rows))
         return _raw.RealDiv(total, by, name=scope)
 
 
@@ -206,7 +205,11 @@ def safe_embedding_lookup_sparse(embedding_weights, sparse_ids,
             kept = sparse_retain(sparse_ids, which)
             return kept, (None if sparse_weights is None
                           else sparse_retain(sparse_weights, which))
-        sparse_ids, sparse_weights = keep(sparse_ids.values >= 0)
+        valid = sparse_ids.values >= 0
+        if sparse_weights is not None:  # as many nodes as TensorFlow has
+            valid = _math.logical_and(valid, _array.ones_like(
+                sparse_weights.values, dtype=dtypes.bool))
+        sparse_ids, sparse_weights = keep(valid)
         if combiner != "sum" and sparse_weights is not None:
             sparse_ids, sparse_weights = keep(sparse_weights.values > 0)
         sparse_ids, is_empty = sparse_fill_empty_rows(sparse_ids,

@@ -5,7 +5,7 @@ from headrace._src.saved_model.loader import load
 from headrace._src.session.session import Session
 
 
-class _Predictor:
+class Predictor:
     """A session with a graph, and {key: Tensor} that are fed and fetched."""
 
     def __init__(self, graph, session, feed_tensors, fetch_tensors):
@@ -70,6 +70,6 @@ def from_saved_model(export_dir, signature_def_key=None, signature_def=None,
             or constants.DEFAULT_SERVING_SIGNATURE_DEF_KEY)
         input_names = {k: v.name for k, v in signature.inputs.items()}
         output_names = {k: v.name for k, v in signature.outputs.items()}
-    return _Predictor(graph, session,
+    return Predictor(graph, session,
                       {k: graph.get_tensor_by_name(v) for k, v in input_names.items()},
                       {k: graph.get_tensor_by_name(v) for k, v in output_names.items()})

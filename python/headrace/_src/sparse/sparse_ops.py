@@ -6,9 +6,10 @@ import numpy as np
 from headrace import raw_ops as _raw
 from headrace._src.control.check_ops import assert_less_equal
 from headrace._src.framework import dtypes
+from headrace._src.framework.constant_values import constant_value_as_shape
 from headrace._src.framework.graph import control_dependencies, name_scope
 from headrace._src.framework.tensor import (
-    constant, constant_value, convert_to_tensor, is_tensor)
+    constant, constant_value, convert_to_tensor)
 from headrace._src.ops import array_ops as _array
 from headrace._src.ops import math_ops as _math
 from headrace._src.ops.sparse_tensor import SparseTensor, as_sparse, is_sparse
@@ -209,21 +210,33 @@ def sparse_slice(sp_input, start, size, name=None):
 def sparse_reshape(sp_input, shape, name=None):
     """The same elements under another shape, of which one may be -1."""
     sp_input = as_sparse(sp_input)
+    shape = _math.cast(shape, dtypes.int64)
     with name_scope(name, "SparseReshape", [sp_input.values]) as scope:
-        shape = convert_to_tensor(
-            shape, None if is_tensor(shape) else dtypes.int64, name="shape")
-        known = constant_value(shape)
         out = _raw.SparseReshape(
-            sp_input.indices, sp_input.dense_shape,
-            _math.cast(shape, dtypes.int64), name=scope)
+            sp_input.indices, sp_input.dense_shape, shape, name=scope)
         new_shape = out[1]
-        if known is not None and known.ndim == 1:
-            dims = _inferred([int(d) for d in known], sp_input.get_shape())
-            if None not in dims:
-                # The sizes are known now for who asks the result.
-                new_shape = constant(dims, dtypes.int64)
+        dims = _known_sizes(shape, sp_input.get_shape())
+        if dims is not None and None not in dims:
+            # The sizes are known now for who asks the result.
+            new_shape = constant(dims, dtypes.int64)
         return SparseTensor(out[0], _array.identity(sp_input.values),
                             new_shape)
+
+
+def _known_sizes(shape, old):
+    """The sizes that a tensor `shape` has, None for those that nobody knows;
+    None if that cannot be told. ValueError as _inferred's."""
+    if shape.get_shape().ndims != 1:
+        return None
+    known = constant_value(shape)
+    if known is not None:
+        return _inferred([int(d) for d in known], old)
+    if not old.is_fully_defined():
+        return None
+    sizes = constant_value_as_shape(shape)
+    if sizes.ndims is None or sizes.as_list().count(None) > 1:
+        return None
+    return _inferred([-1 if d is None else d for d in sizes.as_list()], old)
 
 
 def _inferred(dims, old):
@@ -253,7 +266,10 @@ def sparse_reorder(sp_input, name=None):
     sp_input = as_sparse(sp_input)
     indices, values = _raw.SparseReorder(
         sp_input.indices, sp_input.values, sp_input.dense_shape, name=name)
-    return SparseTensor(indices, values, sp_input.dense_shape)
+    known = sp_input.get_shape()
+    return SparseTensor(indices, values, known.as_list() if
+                        known.is_fully_defined() else
+                        _array.identity(sp_input.dense_shape))
 
 
 def sparse_retain(sp_input, to_retain):
@@ -438,12 +454,11 @@ def sparse_merge(sp_ids, sp_values, vocab_size, name=None,
     with name_scope(name, "SparseMerge", [sp_values.values]):
         columns = [_array.expand_dims(_math.cast(s.values, dtypes.int64), 1)
                    for s in sp_ids]
-        sizes = [_array.reshape(_math.cast(v, dtypes.int64), [1])
-                 for v in vocab_size]
-        rows = sp_values.indices[:, :-1]
+        sizes = [_math.cast(v, dtypes.int64) for v in vocab_size]
+        rows = sp_ids[0].indices[:, :-1]
         result = SparseTensor(
             _array.concat([rows] + columns, 1), sp_values.values,
-            _array.concat([sp_values.dense_shape[:-1]] + sizes, 0))
+            _array.concat([sp_ids[0].dense_shape[:-1], sizes], 0))
         return result if already_sorted else sparse_reorder(result)
 
 

@@ -12,7 +12,14 @@ class ModeKeys:
 
 
 class LearnModeKeys:
-    """tf.contrib.learn.ModeKeys."""
+    """tf.contrib.learn.ModeKeys: TRAIN, EVAL and INFER, strings as those above.
+    They say nothing of shapes or dtypes."""
     TRAIN = "train"
     EVAL = "eval"
     INFER = "infer"
+
+    @classmethod
+    def validate(cls, key):
+        """ValueError if `key` is none of the three."""
+        if key not in (cls.TRAIN, cls.EVAL, cls.INFER):
+            raise ValueError("Invalid mode %s." % key)

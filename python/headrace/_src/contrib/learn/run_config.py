@@ -1,7 +1,9 @@
 """tf.contrib.learn.RunConfig: tf.estimator.RunConfig with the older arguments,
 which tf.estimator.Estimator takes too. Where the program runs is in the variable
 TF_CONFIG: `cluster`, `task` (`type`, `index`) and `environment`."""
+import copy
 import functools
+import operator
 
 from headrace import _packages
 from headrace._src.framework.messages import ConfigProto, GPUOptions
@@ -15,8 +17,15 @@ _CHANGEABLE = """
     keep_checkpoint_every_n_hours log_step_count_steps""".split()
 
 
+class Environment:
+    """Where a program runs."""
+    CLOUD = "cloud"
+    GOOGLE = "google"
+    LOCAL = "local"
+
+
 class TaskType:
-    """The types of tasks."""
+    """The types of tasks: the strings that TF_CONFIG has."""
     MASTER = "master"
     PS = "ps"
     WORKER = "worker"
@@ -45,7 +54,40 @@ def _address(cluster, job, index):
     return "grpc://" + cluster.job_tasks(job)[index]
 
 
-class _Config:
+class ClusterConfig:
+    """Where a program is in a cluster, as TF_CONFIG says it. `master` None: the
+    address of this task. ValueError for a task that the cluster does not
+    have."""
+
+    def __init__(self, master=None, evaluation_master=None):
+        found = tf_config()
+        self._task_type = found.get("task", {}).get("type")
+        self._task_id = self.get_task_id()
+        self._cluster_spec = cluster = ClusterSpec(found.get("cluster", {}))
+        self._master = master if master is not None else _address(
+            cluster, self._task_type, self._task_id)
+        self._evaluation_master = evaluation_master or ""
+        self._num_ps_replicas = _tasks(cluster, TaskType.PS)
+        self._num_worker_replicas = _tasks(cluster, TaskType.WORKER,
+                                           TaskType.MASTER)
+        self._environment = found.get("environment", "local")
+        chief = (TaskType.MASTER if self._environment == "cloud"
+                 else TaskType.WORKER)
+        self._is_chief = (self._task_id == 0
+                          and self._task_type in (None, chief))
+
+    @staticmethod
+    def get_task_id():
+        """The index of this task in TF_CONFIG, or 0."""
+        return int(tf_config().get("task", {}).get("index") or 0)
+
+
+for _name in ("cluster_spec environment evaluation_master is_chief master "
+              "num_ps_replicas num_worker_replicas task_id task_type").split():
+    setattr(ClusterConfig, _name, property(operator.attrgetter("_" + _name)))
+
+
+class _Config(ClusterConfig):
     """How an Estimator runs: how often it saves, and where it is in a cluster.
 
     `master` None: the address of this task in TF_CONFIG's cluster.
@@ -64,7 +106,7 @@ class _Config:
                  log_step_count_steps=100, protocol=None, evaluation_master="",
                  model_dir=None, session_config=None,
                  session_creation_timeout_secs=7200):
-        self._set_cluster(master, evaluation_master)
+        ClusterConfig.__init__(self, master, evaluation_master)
         self._tf_config = ConfigProto(
             log_device_placement=log_device_placement,
             inter_op_parallelism_threads=num_cores,
@@ -96,30 +138,7 @@ class _Config:
         self._train_distribute = self._eval_distribute = None
         self._experimental_max_worker_delay_secs = self._device_fn = None
 
-    def _set_cluster(self, master, evaluation_master):
-        found = tf_config()
-        self._task_type = found.get("task", {}).get("type")
-        self._task_id = self.get_task_id()
-        self._cluster_spec = cluster = ClusterSpec(found.get("cluster", {}))
-        self._master = master if master is not None else _address(
-            cluster, self._task_type, self._task_id)
-        self._evaluation_master = evaluation_master or ""
-        self._num_ps_replicas = _tasks(cluster, TaskType.PS)
-        self._num_worker_replicas = _tasks(cluster, TaskType.WORKER,
-                                           TaskType.MASTER)
-        self._environment = found.get("environment", "local")
-        chief = (TaskType.MASTER if self._environment == "cloud"
-                 else TaskType.WORKER)
-        self._is_chief = (self._task_id == 0
-                          and self._task_type in (None, chief))
-
-    environment = property(lambda self: self._environment)
     tf_config = property(lambda self: self._tf_config)
-
-    @staticmethod
-    def get_task_id():
-        """The index of this task in TF_CONFIG, or 0."""
-        return int(tf_config().get("task", {}).get("index") or 0)
 
     def uid(self, whitelist=None):
         """A text that is the same for configurations whose properties are,
@@ -132,11 +151,41 @@ class _Config:
         return ", ".join("%s=%r" % item for item in state.items())
 
 
+class _Replaceable:
+    """What a RunConfig takes from tf.estimator's where that is not there."""
+
+    def replace(self, **kwargs):
+        """A copy with other values of `model_dir` and of what a program may
+        change. ValueError for other names."""
+        changed = copy.deepcopy(self)
+        for name, value in kwargs.items():
+            if name not in ("model_dir", *_CHANGEABLE):
+                raise ValueError("Replacing %s is not supported. Allowed "
+                                 "properties are %s." % (
+                                     name, ["model_dir", *_CHANGEABLE]))
+            setattr(changed, "_" + name, value)
+        return changed
+
+
+for _name in ("protocol model_dir session_creation_timeout_secs "
+              "train_distribute eval_distribute device_fn "
+              + " ".join(_CHANGEABLE)).split():
+    setattr(_Replaceable, _name, property(operator.attrgetter("_" + _name)))
+
+
 @functools.cache
 def _run_config():
-    package = _packages.load("tensorflow_estimator.python.estimator.run_config")
-    return type("RunConfig", (_Config, package.RunConfig), {
+    base = _Replaceable
+    if _packages.is_installed():
+        base = _packages.load(
+            "tensorflow_estimator.python.estimator.run_config").RunConfig
+    return type("RunConfig", (_Config, base), {
         "__doc__": _Config.__doc__, "__module__": __name__})
+
+
+def new_config():
+    """A RunConfig of no arguments."""
+    return _run_config()()
 
 
 def __getattr__(name):
