@@ -57,6 +57,10 @@ def _checked(condition, words, value):
         return _array.identity(value)
 
 
+def _part(name):
+    return property(lambda self: self._saver._received[name])
+
+
 class NextQueuedSequenceBatch:
     """A batch of segments: `sequences`, {name: [batch, num_unroll, ...]};
     `context`, {name: [batch, ...]}; the strings `key` and `next_key`; int32
@@ -67,9 +71,6 @@ class NextQueuedSequenceBatch:
 
     def __init__(self, state_saver):
         self._saver = state_saver
-
-    def _part(name):  # pylint: disable=no-self-argument
-        return property(lambda self: self._saver._received[name])
 
     total_length = _part("total_length")
     length = _part("length")
