@@ -239,7 +239,7 @@ INTERNAL = {
                                 CollectiveKeys build_collective_gather
                                 build_collective_reduce devices_of_worker""",
     "distribute.coordinator": """CoordinatorMode run_distribute_coordinator
-                                 wait_until_all_serve""",
+                                 meet_all_workers""",
     "distribute.parameter_server": """CentralExtended
                                       ContribParameterServerExtended
                                       ParameterServerExtended""",

@@ -10,8 +10,11 @@ import threading
 import time
 
 from headrace._src.distribute.multi_worker import normalize_cluster_spec
-from headrace._src.framework.graph import Graph
-from headrace._src.framework.messages import ConfigProto
+from headrace._src.framework import errors
+from headrace._src.framework.graph import Graph, device
+from headrace._src.framework.messages import ConfigProto, RunOptions
+from headrace._src.framework.tensor import constant
+from headrace._src.ops.collective_ops import all_reduce
 from headrace._src.platform import tf_logging
 from headrace._src.session import session as _session
 from headrace._src.training import monitored_session
@@ -71,23 +74,56 @@ def _workers(cluster):
             for task in cluster.task_indices(job)]
 
 
-def wait_until_all_serve(target):
-    """Waits until the servers of all workers of a cluster answer that at
-    `target`. A server that has failed to connect to another does not try again
-    for a while; after this it is connected."""
-    config = ConfigProto(device_filters=["/job:" + _TaskType.CHIEF,
-                                         "/job:" + _TaskType.WORKER])
-    with _session.Session(target, graph=Graph(), config=config) as session:
-        session.list_devices()
+# Errors of a meeting that another worker has not come to, or has left.
+_TRY_AGAIN = (errors.AbortedError, errors.CancelledError,
+              errors.DeadlineExceededError, errors.FailedPreconditionError,
+              errors.UnavailableError)
+_MEETING_MS = 3000
 
 
-class _CreatorOfWorkers(monitored_session.ChiefSessionCreator):
-    """Makes sessions when all workers serve: a worker that goes on after
-    another was lost must not begin, and fail, before the other is back."""
+def meet_all_workers(strategy, target, config):
+    """Waits until all workers of a strategy with collective ops do this, where
+    the session on `target` has this ConfigProto. A worker that goes on after
+    another was lost would otherwise begin a step by what it knows of the old
+    one, and fail alone: the others would wait for its part for ever."""
+    filters = ["/job:" + _TaskType.CHIEF, "/job:" + _TaskType.WORKER]
+    with _session.Session(target, graph=Graph(), config=ConfigProto(
+            device_filters=filters)) as session:
+        session.list_devices()  # all serve
+    extended = strategy.extended
+    devices = extended.worker_devices
+    with Graph().as_default() as graph:
+        met = []
+        # Of initial values and of gradients.
+        for key, members in enumerate({devices[:1]: 1, devices: 2}):
+            for where in members:
+                with device(where):
+                    met.append(all_reduce(
+                        constant(1.), len(members) * extended._num_workers,
+                        extended._collective_keys.get_group_key(members),
+                        key + 1, "Add", "Id").op)
+        options = RunOptions(timeout_in_ms=_MEETING_MS)
+        with _session.Session(target, graph=graph, config=config) as session:
+            while True:
+                try:
+                    session.run(met, options=options)
+                    return
+                except _TRY_AGAIN as e:
+                    tf_logging.info("Not all workers are there: %s", e.message)
+                    time.sleep(.1)
+
+
+class _CreatorOfWorkers(monitored_session.SessionCreator):
+    """Makes the sessions of another creator when all workers make theirs."""
+
+    def __init__(self, creator, strategy):
+        self._creator = creator
+        self._strategy = strategy
 
     def create_session(self):
-        wait_until_all_serve(self._master)
-        return super().create_session()
+        meet_all_workers(self._strategy, self._creator._master,
+                         self._creator._config)
+        return self._creator.create_session()
 
 
 class _WorkerContext:
@@ -177,17 +213,24 @@ class _WorkerContext:
             config = self._session_config
         if not self._strategy or (
                 self._strategy.extended.experimental_should_init):
-            reduces = self.distributed_mode and hasattr(
-                getattr(self._strategy, "extended", None), "_collective_keys")
-            kind = (_CreatorOfWorkers if reduces
-                    else monitored_session.ChiefSessionCreator)
-            return kind(
+            return monitored_session.ChiefSessionCreator(
                 scaffold, master=self._master_target, config=config,
                 checkpoint_dir=checkpoint_dir,
                 checkpoint_filename_with_path=checkpoint_filename_with_path)
         return monitored_session.WorkerSessionCreator(
             scaffold, master=self._master_target, config=config,
             max_wait_secs=max_wait_secs)
+
+
+    def training_session_creator(self, *args, **kwargs):
+        """session_creator() of a session that all workers have: with collective
+        ops they begin together."""
+        made = self.session_creator(*args, **kwargs)
+        extended = getattr(self._strategy, "extended", None)
+        if self.distributed_mode and hasattr(extended, "_collective_keys") and (
+                extended._num_workers > 1):
+            return _CreatorOfWorkers(made, self._strategy)
+        return made
 
 
 def _run_single_worker(worker_fn, strategy, cluster_spec, task_type, task_id,

@@ -54,8 +54,9 @@ def start_session(strategy):
         state = backend.graph_state()
         if getattr(state.session, "sess_str", None) == context.master_target:
             return
-        _load("_src.distribute.coordinator").wait_until_all_serve(
-            context.master_target)
+        if strategy.extended._num_workers > 1:
+            _load("_src.distribute.coordinator").meet_all_workers(
+                strategy, context.master_target, context.session_config)
         backend.set_session(_load("_src.session.session").Session(
             context.master_target, config=context.session_config))
     in_task(strategy, make)

@@ -660,7 +660,7 @@ def _session_of_task(
         folder(checkpoint_dir, context.should_checkpoint), scaffold,
         save_checkpoint_steps, save_checkpoint_secs)
     return MonitoredSession(
-        context.session_creator(scaffold, config=config,
-                                checkpoint_dir=checkpoint_dir,
-                                max_wait_secs=max_wait_secs),
+        context.training_session_creator(
+            scaffold, config=config, checkpoint_dir=checkpoint_dir,
+            max_wait_secs=max_wait_secs),
         made, stop_grace_period_secs)
