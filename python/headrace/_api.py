@@ -370,6 +370,8 @@ NAMES = {
         "data.files": "CsvDataset TFRecordWriter",
         "data.iterators": "Optional",
         "data.reading": "SqlDataset make_batched_features_dataset",
+        "data.saved_iterators": """
+            CheckpointInputPipelineHook make_saveable_from_iterator""",
         "data.resampling": "rejection_resample",
     },
     "contrib.distributions": {
@@ -1067,6 +1069,8 @@ NAMES = {
             ThreadingOptions""",
         "data.reading": """
             SqlDataset make_batched_features_dataset make_csv_dataset""",
+        "data.saved_iterators": """
+            CheckpointInputPipelineHook make_saveable_from_iterator""",
         "data.resampling": "rejection_resample",
         "data.structures": """
             DatasetStructure=DatasetSpec OptionalStructure=OptionalSpec

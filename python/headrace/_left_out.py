@@ -37,8 +37,6 @@ REPLACED = {
 }
 
 _NO_STATS = "RunOptions(trace_level=RunOptions.FULL_TRACE): datasets have no statistics here"
-_NO_ITERATOR_STATE = ("Dataset.skip by a step that a variable counts: places of iterators are not "
-                      "saved here")
 
 # What TensorFlow 1.15 has and we do not: by the beginning of the full name,
 # what to use. The longest that fits counts.
@@ -78,15 +76,11 @@ NEAREST = {
     "tf.contrib.text": "tf.nn.log_uniform_candidate_sampler, and NumPy for skip-grams",
     "tf.contrib.tpu": "TPUs are left out; tf.contrib.tpu.TPUEstimator(use_tpu=False) trains on CPUs",
     "tf.contrib.training": "tf.train and tf.data",
-    "tf.contrib.data.CheckpointInputPipelineHook": _NO_ITERATOR_STATE,
     "tf.contrib.data.LMDBDataset": "TFRecord files, or tf.data.Dataset.from_generator over the package lmdb",
-    "tf.contrib.data.make_saveable_from_iterator": _NO_ITERATOR_STATE,
-    "tf.data.experimental.CheckpointInputPipelineHook": _NO_ITERATOR_STATE,
     "tf.data.experimental.Stats": _NO_STATS,
     "tf.data.experimental.TensorArrayStructure": "elements without TensorArrays",
     "tf.data.experimental.bytes_produced_stats": _NO_STATS,
     "tf.data.experimental.latency_stats": _NO_STATS,
-    "tf.data.experimental.make_saveable_from_iterator": _NO_ITERATOR_STATE,
     "tf.keras.mixed_precision.experimental": "LossScaleOptimizer scales losses; layers take a dtype",
     "tf.keras.utils.multi_gpu_model": "a model made and compiled in the scope of "
                                       "tf.distribute.MirroredStrategy, which needs several devices",
@@ -140,7 +134,7 @@ OPS = """
     CudnnRNNCanonicalToParamsV2 CudnnRNNParamsToCanonical CudnnRNNParamsToCanonicalV2
     CudnnRNNV2 CudnnRNNV3 DatasetFromGraph DatasetToGraph DebugGradientIdentity
     DebugGradientRefIdentity DecodeProtoV2 DeleteMultiDeviceIterator DenseToSparseBatchDataset
-    DeserializeIterator EagerPyFunc EncodeProto EnqueueTPUEmbeddingIntegerBatch
+    EagerPyFunc EncodeProto EnqueueTPUEmbeddingIntegerBatch
     EnqueueTPUEmbeddingSparseBatch EnqueueTPUEmbeddingSparseTensorBatch
     ExperimentalAssertNextDataset ExperimentalAutoShardDataset
     ExperimentalBytesProducedStatsDataset ExperimentalChooseFastestDataset
@@ -178,7 +172,7 @@ OPS = """
     RetrieveTPUEmbeddingProximalAdagradParametersGradAccumDebug
     RetrieveTPUEmbeddingRMSPropParameters RetrieveTPUEmbeddingRMSPropParametersGradAccumDebug
     RetrieveTPUEmbeddingStochasticGradientDescentParameters SamplingDataset SdcaFprint
-    SdcaOptimizer SdcaOptimizerV2 SdcaShrinkL1 SendTPUEmbeddingGradients SerializeIterator
+    SdcaOptimizer SdcaOptimizerV2 SdcaShrinkL1 SendTPUEmbeddingGradients
     SetStatsAggregatorDataset ShutdownDistributedTPU SnapshotDataset SqlDataset
     StatsAggregatorHandle StatsAggregatorHandleV2 StatsAggregatorSetSummaryWriter
     StatsAggregatorSummary TPUCompilationResult TPUEmbeddingActivations TPUOrdinalSelector

@@ -78,6 +78,7 @@ INTERNAL = {
     "control.control_flow_ops": "with_dependencies",
     "control.script_ops": "call",
     "data.datasets": "DatasetLeaf dataset_spec",
+    "data.iterators": "IteratorSaveable",
     "data.reading": "make_tf_record_dataset",
     "data.structures": "leaves_of specs_of",
     "feature_column.columns": """BucketizedColumn CategoricalColumn Column

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "framework/tensor/variant.h"
+#include "kernels/data/captured_function.h"
 
 namespace headrace {
 namespace {
@@ -68,6 +69,18 @@ void Dataset::CountHeld(const TensorTuple& held) {
       if (d != nullptr) depth_ = std::max(depth_, (*d)->depth() + 1);
     }
   }
+}
+
+void Dataset::Calls(const std::shared_ptr<const CapturedFunction>& f) {
+  set_may_wait();
+  CountHeld(f->captured());
+  functions_.push_back(f);
+}
+
+Status Dataset::CheckSavable() const {
+  for (const auto& f : functions_) HR_RETURN_IF_ERROR(f->CheckSavable());
+  for (const auto& i : inputs_) HR_RETURN_IF_ERROR(i->CheckSavable());
+  return OkStatus();
 }
 
 Status Dataset::NewIterator(const IteratorContext& ctx,

@@ -24,7 +24,9 @@
 namespace headrace {
 
 using TensorTuple = std::vector<Tensor>;
-class FunctionScope;  // framework/kernel/function_runtime.h
+class CapturedFunction;  // kernels/data/captured_function.h
+class FunctionScope;     // framework/kernel/function_runtime.h
+class IteratorState;     // kernels/data/iterator_state.h
 
 // The arguments of GetNext.
 struct IteratorContext {
@@ -64,6 +66,12 @@ class DatasetIterator {
   virtual Status GetNext(const IteratorContext& ctx, TensorTuple* out,
                          bool* end) = 0;
 
+  // Saves the place to `state`; or takes it from there, which comes before the
+  // first GetNext: what comes next is what would have come next. May wait, as
+  // GetNext does.
+  virtual Status SaveOrRestore(const IteratorContext& ctx,
+                               IteratorState* state) = 0;
+
   // True if the next call of GetNext certainly does not wait.
   virtual bool IsReady() { return false; }
 };
@@ -101,6 +109,9 @@ class Dataset : public RefCounted {
                      std::unique_ptr<DatasetIterator>* out) const;
   // The number of elements, if it is known without iterating.
   virtual int64_t Cardinality() const { return kUnknownCardinality; }
+  // FailedPrecondition "X is stateful." if the place of an iterator does not
+  // tell what comes next, because a function has the op X.
+  Status CheckSavable() const;
 
  protected:
   virtual Status MakeIterator(const IteratorContext& ctx,
@@ -108,10 +119,13 @@ class Dataset : public RefCounted {
   void set_may_wait() { may_wait_ = true; }
   // Datasets among `held` will be released with this one.
   void CountHeld(const TensorTuple& held);
+  // Its iterators call `f`, and may therefore wait.
+  void Calls(const std::shared_ptr<const CapturedFunction>& f);
 
  private:
   const ElementSpec spec_;
   const std::vector<RefPtr<const Dataset>> inputs_;
+  std::vector<std::shared_ptr<const CapturedFunction>> functions_;
   int depth_ = 1;
   bool may_wait_ = false;
 };

@@ -4,6 +4,7 @@
 
 #include "framework/tensor/borrowed_buffer.h"
 #include "kernels/data/captured_function.h"
+#include "kernels/data/iterator_state.h"
 
 namespace headrace {
 namespace {
@@ -19,8 +20,7 @@ class MapDataset : public Dataset {
       : Dataset(std::move(spec), {std::move(input)}),
         f_(std::move(f)),
         preserve_cardinality_(preserve_cardinality) {
-    set_may_wait();
-    CountHeld(f_->captured());
+    Calls(f_);
   }
 
   int64_t Cardinality() const override {
@@ -43,6 +43,10 @@ class MapDataset : public Dataset {
       }
       *end = true;
       return OkStatus();
+    }
+    Status SaveOrRestore(const IteratorContext& ctx,
+                         IteratorState* state) override {
+      return state->Input("Map", ctx, dataset().input(), &input_);
     }
   };
 
@@ -89,8 +93,7 @@ class FilterDataset : public Dataset {
       : Dataset(input->spec(), {input}),
         predicate_(std::move(predicate)),
         take_while_(take_while) {
-    set_may_wait();
-    CountHeld(predicate_->captured());
+    Calls(predicate_);
   }
 
   class Iterator : public InputIterator<FilterDataset> {
@@ -116,6 +119,11 @@ class FilterDataset : public Dataset {
       input_ = nullptr;
       *end = true;
       return OkStatus();
+    }
+    Status SaveOrRestore(const IteratorContext& ctx,
+                         IteratorState* state) override {
+      return state->InputOrNull(dataset().take_while_ ? "TakeWhile" : "Filter",
+                                ctx, dataset().input(), &input_);
     }
   };
 
@@ -162,8 +170,7 @@ class ScanDataset : public Dataset {
         f_(std::move(f)),
         initial_state_(std::move(initial_state)),
         preserve_cardinality_(preserve_cardinality) {
-    set_may_wait();
-    CountHeld(f_->captured());
+    Calls(f_);
     CountHeld(initial_state_);
   }
 
@@ -199,6 +206,13 @@ class ScanDataset : public Dataset {
       results.erase(outputs, results.end());
       state_ = std::move(results);
       return OkStatus();
+    }
+    Status SaveOrRestore(const IteratorContext& ctx,
+                         IteratorState* state) override {
+      ElementSpec spec;
+      for (const Tensor& t : state_) spec.dtypes.push_back(t.dtype());
+      HR_RETURN_IF_ERROR(state->Element("Scan:state", &spec, &state_));
+      return state->Input("Scan", ctx, dataset().input(), &input_);
     }
 
    private:

@@ -9,6 +9,7 @@
 #include "base/waiting_threads.h"
 #include "kernels/data/cancellable_wait.h"
 #include "kernels/data/element_bytes.h"
+#include "kernels/data/iterator_state.h"
 
 namespace headrace {
 namespace {
@@ -64,6 +65,7 @@ class Prefetcher::Buffer : public std::enable_shared_from_this<Buffer> {
   // Nothing is produced afterwards; the input is gone.
   void Stop();
   Status GetNext(const IteratorContext& ctx, TensorTuple* out, bool* end);
+  Status SaveOrRestore(const IteratorContext& ctx, IteratorState* state);
   bool IsReady();
   bool ReadyOrStart();
 
@@ -104,6 +106,7 @@ class Prefetcher::Buffer : public std::enable_shared_from_this<Buffer> {
   std::list<Item> items_ GUARDED_BY(mu_);
   int64_t bytes_ GUARDED_BY(mu_) = 0;
   bool filling_ GUARDED_BY(mu_) = false;
+  bool pausing_ GUARDED_BY(mu_) = false;  // no thread is to fill
   bool ended_ GUARDED_BY(mu_) = false;
 };
 
@@ -125,6 +128,12 @@ Status Prefetcher::GetNext(const IteratorContext& ctx, TensorTuple* out,
                            bool* end) {
   if (buffer_->IsAbandoned()) return ForkedWhilePreparing();
   return buffer_->GetNext(ctx, out, end);
+}
+
+Status Prefetcher::SaveOrRestore(const IteratorContext& ctx,
+                                 IteratorState* state) {
+  if (buffer_->IsAbandoned()) return ForkedWhilePreparing();
+  return buffer_->SaveOrRestore(ctx, state);
 }
 
 bool Prefetcher::IsReady() {
@@ -196,12 +205,45 @@ bool Prefetcher::Buffer::AddOne() {
 }
 
 bool Prefetcher::Buffer::WaitForRoom() {
-  for (int naps = 0; !ended_ && !cancellation_.IsCancelled(); ++naps) {
+  for (int naps = 0; !ended_ && !pausing_ && !cancellation_.IsCancelled();
+       ++naps) {
     if (HasRoom()) return true;
     if (naps == kIdleNaps) break;
     room_.WaitWithTimeout(&mu_, kNap);
   }
   return false;
+}
+
+Status Prefetcher::Buffer::SaveOrRestore(const IteratorContext& ctx,
+                                         IteratorState* state) {
+  {
+    CancellableWait wait(ctx.cancellation, &mu_, &changed_);
+    MutexLock lock(&mu_);
+    pausing_ = true;
+    room_.SignalAll();
+    while (filling_ && !wait.cancelled()) changed_.Wait(&mu_);
+    pausing_ = false;
+    if (filling_) return ctx.cancellation->status();
+  }
+  // Only this thread starts another one that fills.
+  MutexLock lock(&mu_);
+  int64_t n = static_cast<int64_t>(items_.size());
+  HR_RETURN_IF_ERROR(state->Int("Prefetch:items", &n));
+  auto item = items_.begin();
+  for (int64_t i = 0; i < n; ++i) {
+    const std::string name = StrCat("Prefetch[", i, "]");
+    if (state->restoring()) item = items_.emplace(items_.end());
+    HR_RETURN_IF_ERROR(
+        state->StatusValue(StrCat(name, "_status"), &item->status));
+    HR_RETURN_IF_ERROR(state->Element(name, nullptr, &item->element));
+    if (state->restoring()) {
+      item->bytes = ElementBytes(item->element);
+      bytes_ += item->bytes;
+    }
+    ++item;
+  }
+  HR_RETURN_IF_ERROR(state->Bool("Prefetch:ended", &ended_));
+  return state->Inside("Prefetch", context_, input_.get());
 }
 
 bool Prefetcher::Buffer::ReadyOrStart() {

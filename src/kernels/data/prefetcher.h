@@ -46,6 +46,9 @@ class Prefetcher : public DatasetIterator {
 
   Status GetNext(const IteratorContext& ctx, TensorTuple* out,
                  bool* end) override;
+  // Saved between two elements of the input; then the thread goes on.
+  Status SaveOrRestore(const IteratorContext& ctx,
+                       IteratorState* state) override;
   bool IsReady() override;
   // True if GetNext may be called now: it will not wait, or no thread could be
   // started to prepare anything. False if a thread is working.

@@ -63,6 +63,18 @@ REGISTER_OP("MakeIterator")
     .SetShapeFn(DatasetConsumerShape)
     .WritesState()
     .CallsFunctions();
+SCALARS_OP("SerializeIterator")
+    .Input("resource_handle: resource")
+    .Output("serialized: variant")
+    .ReadsState()
+    .CallsFunctions();
+REGISTER_OP("DeserializeIterator")
+    .Input("resource_handle: resource")
+    .Input("serialized: variant")
+    .SetIsStateful()
+    .SetShapeFn(DatasetConsumerShape)
+    .WritesState()
+    .CallsFunctions();
 REGISTER_OP("DeleteIterator")
     .Input("handle: resource")
     .Input("deleter: variant")
