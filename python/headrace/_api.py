@@ -1072,6 +1072,8 @@ NAMES = {
         "data.saved_iterators": """
             CheckpointInputPipelineHook make_saveable_from_iterator""",
         "data.resampling": "rejection_resample",
+        "data.stats": """
+            StatsAggregator StatsOptions bytes_produced_stats latency_stats""",
         "data.structures": """
             DatasetStructure=DatasetSpec OptionalStructure=OptionalSpec
             RaggedTensorStructure SparseTensorStructure TensorStructure

@@ -36,8 +36,6 @@ REPLACED = {
     "train": "SummaryWriter=tf.summary.FileWriter",
 }
 
-_NO_STATS = "RunOptions(trace_level=RunOptions.FULL_TRACE): datasets have no statistics here"
-
 # What TensorFlow 1.15 has and we do not: by the beginning of the full name,
 # what to use. The longest that fits counts.
 NEAREST = {
@@ -77,10 +75,7 @@ NEAREST = {
     "tf.contrib.tpu": "TPUs are left out; tf.contrib.tpu.TPUEstimator(use_tpu=False) trains on CPUs",
     "tf.contrib.training": "tf.train and tf.data",
     "tf.contrib.data.LMDBDataset": "TFRecord files, or tf.data.Dataset.from_generator over the package lmdb",
-    "tf.data.experimental.Stats": _NO_STATS,
     "tf.data.experimental.TensorArrayStructure": "elements without TensorArrays",
-    "tf.data.experimental.bytes_produced_stats": _NO_STATS,
-    "tf.data.experimental.latency_stats": _NO_STATS,
     "tf.keras.mixed_precision.experimental": "LossScaleOptimizer scales losses; layers take a dtype",
     "tf.keras.utils.multi_gpu_model": "a model made and compiled in the scope of "
                                       "tf.distribute.MirroredStrategy, which needs several devices",
@@ -128,7 +123,7 @@ OPS = """
     BoostedTreesQuantileStreamResourceHandleOp BoostedTreesSerializeEnsemble
     BoostedTreesSparseAggregateStats BoostedTreesSparseCalculateBestFeatureSplit
     BoostedTreesTrainingPredict BoostedTreesUpdateEnsemble BoostedTreesUpdateEnsembleV2
-    BytesProducedStatsDataset ChooseFastestBranchDataset ChooseFastestDataset
+    ChooseFastestBranchDataset ChooseFastestDataset
     CollectivePermute ConfigureDistributedTPU ConfigureTPUEmbedding CrossReplicaSum
     CudnnRNNBackpropV2 CudnnRNNBackpropV3 CudnnRNNCanonicalToParams
     CudnnRNNCanonicalToParamsV2 CudnnRNNParamsToCanonical CudnnRNNParamsToCanonicalV2
@@ -137,16 +132,15 @@ OPS = """
     EagerPyFunc EncodeProto EnqueueTPUEmbeddingIntegerBatch
     EnqueueTPUEmbeddingSparseBatch EnqueueTPUEmbeddingSparseTensorBatch
     ExperimentalAssertNextDataset ExperimentalAutoShardDataset
-    ExperimentalBytesProducedStatsDataset ExperimentalChooseFastestDataset
+    ExperimentalChooseFastestDataset
     ExperimentalDenseToSparseBatchDataset ExperimentalGroupByReducerDataset
-    ExperimentalLMDBDataset ExperimentalLatencyStatsDataset ExperimentalRebatchDataset
-    ExperimentalSetStatsAggregatorDataset ExperimentalSqlDataset
-    ExperimentalStatsAggregatorHandle ExperimentalStatsAggregatorSummary
+    ExperimentalLMDBDataset ExperimentalRebatchDataset
+    ExperimentalSqlDataset
     ExperimentalThreadPoolDataset ExperimentalThreadPoolHandle Fact
     FilterByLastComponentDataset GroupByReducerDataset InfeedDequeue InfeedDequeueTuple
     InfeedEnqueue InfeedEnqueuePrelinearizedBuffer InfeedEnqueueTuple
     IsBoostedTreesEnsembleInitialized IsBoostedTreesQuantileStreamResourceInitialized
-    LMDBDataset LatencyStatsDataset LoadTPUEmbeddingADAMParameters
+    LMDBDataset LoadTPUEmbeddingADAMParameters
     LoadTPUEmbeddingADAMParametersGradAccumDebug LoadTPUEmbeddingAdadeltaParameters
     LoadTPUEmbeddingAdadeltaParametersGradAccumDebug LoadTPUEmbeddingAdagradParameters
     LoadTPUEmbeddingAdagradParametersGradAccumDebug LoadTPUEmbeddingCenteredRMSPropParameters
@@ -173,9 +167,9 @@ OPS = """
     RetrieveTPUEmbeddingRMSPropParameters RetrieveTPUEmbeddingRMSPropParametersGradAccumDebug
     RetrieveTPUEmbeddingStochasticGradientDescentParameters SamplingDataset SdcaFprint
     SdcaOptimizer SdcaOptimizerV2 SdcaShrinkL1 SendTPUEmbeddingGradients
-    SetStatsAggregatorDataset ShutdownDistributedTPU SnapshotDataset SqlDataset
-    StatsAggregatorHandle StatsAggregatorHandleV2 StatsAggregatorSetSummaryWriter
-    StatsAggregatorSummary TPUCompilationResult TPUEmbeddingActivations TPUOrdinalSelector
+    ShutdownDistributedTPU SnapshotDataset SqlDataset
+    StatsAggregatorHandleV2 StatsAggregatorSetSummaryWriter
+    TPUCompilationResult TPUEmbeddingActivations TPUOrdinalSelector
     TPUPartitionedCall TPUReplicateMetadata TPUReplicatedInput TPUReplicatedOutput
     ThreadPoolDataset ThreadPoolHandle Unbatch UnbatchGrad UnwrapDatasetVariant
     WorkerHeartbeat WrapDatasetVariant"""

@@ -80,6 +80,7 @@ INTERNAL = {
     "data.datasets": "DatasetLeaf dataset_spec",
     "data.iterators": "IteratorSaveable",
     "data.reading": "make_tf_record_dataset",
+    "data.stats": "set_stats_aggregator",
     "data.structures": "leaves_of specs_of",
     "feature_column.columns": """BucketizedColumn CategoricalColumn Column
         NewCategoricalColumn NewDenseColumn OldCategoricalColumn OldDenseColumn

@@ -73,9 +73,10 @@ class MapAndBatchDatasetOp : public FunctionDatasetOp {
                        : PartialTensorShape();
     }
     *out = MakeRef<BatchDataset>(
-        MakeParallelMapDataset(
-            std::move(rows), std::move(input), std::move(f),
-            {.parallelism = parallelism, .preserve_cardinality = preserve_}),
+        MakeParallelMapDataset(std::move(rows), std::move(input), std::move(f),
+                               {.parallelism = parallelism,
+                                .preserve_cardinality = preserve_,
+                                .op = "MapAndBatchDataset"}),
         options);
     return OkStatus();
   }

@@ -27,6 +27,7 @@ using TensorTuple = std::vector<Tensor>;
 class CapturedFunction;  // kernels/data/captured_function.h
 class FunctionScope;     // framework/kernel/function_runtime.h
 class IteratorState;     // kernels/data/iterator_state.h
+struct StatsTarget;      // kernels/data/stats_aggregator.h
 
 // The arguments of GetNext.
 struct IteratorContext {
@@ -40,6 +41,8 @@ struct IteratorContext {
   // Repetitions of a shuffled dataset are iterated as one dataset. Not so in
   // what functions make.
   bool fuses_shuffles = false;
+  // Where statistics go, or null. Outlives the iterators.
+  const StatsTarget* stats = nullptr;
 
   // The context for an iterator of what a function made, `more` levels deeper.
   IteratorContext Below(int more) const {

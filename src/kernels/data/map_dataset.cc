@@ -5,6 +5,7 @@
 #include "framework/tensor/borrowed_buffer.h"
 #include "kernels/data/captured_function.h"
 #include "kernels/data/iterator_state.h"
+#include "kernels/data/stats_aggregator.h"
 
 namespace headrace {
 namespace {
@@ -113,7 +114,11 @@ class FilterDataset : public Dataset {
               "` must return a scalar bool, got shape ",
               holds[0].shape().DebugString());
         }
-        if (*holds[0].data<bool>()) return OkStatus();
+        const bool is_kept = *holds[0].data<bool>();
+        if (ctx.stats != nullptr && !dataset().take_while_) {
+          Tell(*ctx.stats, is_kept);
+        }
+        if (is_kept) return OkStatus();
         if (dataset().take_while_) break;
       }
       input_ = nullptr;
@@ -125,6 +130,16 @@ class FilterDataset : public Dataset {
       return state->InputOrNull(dataset().take_while_ ? "TakeWhile" : "Filter",
                                 ctx, dataset().input(), &input_);
     }
+
+   private:
+    void Tell(const StatsTarget& stats, bool is_kept) {
+      const char* const what = is_kept ? "filtered" : "dropped";
+      stats.SetScalar(
+          StrCat("FilterDataset/_", dataset().depth(), "::", what, "_elements"),
+          static_cast<double>(++(is_kept ? kept_ : dropped_)));
+    }
+
+    int64_t kept_ = 0, dropped_ = 0;
   };
 
  protected:

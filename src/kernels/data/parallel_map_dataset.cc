@@ -13,6 +13,7 @@
 #include "kernels/data/element_bytes.h"
 #include "kernels/data/iterator_state.h"
 #include "kernels/data/prefetcher.h"
+#include "kernels/data/stats_aggregator.h"
 
 namespace headrace {
 namespace {
@@ -67,6 +68,7 @@ class ParallelMapDataset::Iterator : public InputIterator<ParallelMapDataset> {
                  bool* end) override {
     if (shared_->fork_gate.IsAbandoned()) return ForkedWhilePreparing();
     FillUp(ctx);
+    if (ctx.stats != nullptr) Tell(*ctx.stats);
     if (calls_.empty()) {
       *end = true;
       return OkStatus();
@@ -180,6 +182,18 @@ class ParallelMapDataset::Iterator : public InputIterator<ParallelMapDataset> {
       const std::shared_ptr<Call>& call = calls_[i];
       if (TryStart(shared_, dataset().f_, ctx.scope, call)) return;
     }
+  }
+
+  void Tell(const StatsTarget& stats) {
+    const ParallelMapOptions& o = dataset().options_;
+    int64_t running = 0;
+    {
+      MutexLock lock(&shared_->mu);
+      running = shared_->running;
+    }
+    stats.SetScalar(
+        StrCat(o.op, "/_", dataset().depth(), "::thread_utilization"),
+        static_cast<double>(running) / static_cast<double>(o.parallelism));
   }
 
   void FillUp(const IteratorContext& ctx) {

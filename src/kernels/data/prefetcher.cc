@@ -10,6 +10,7 @@
 #include "kernels/data/cancellable_wait.h"
 #include "kernels/data/element_bytes.h"
 #include "kernels/data/iterator_state.h"
+#include "kernels/data/stats_aggregator.h"
 
 namespace headrace {
 namespace {
@@ -54,11 +55,13 @@ Status ForkedWhilePreparing() {
 class Prefetcher::Buffer : public std::enable_shared_from_this<Buffer> {
  public:
   Buffer(std::unique_ptr<DatasetIterator> input, int64_t capacity,
-         const IteratorContext& ctx, std::shared_ptr<ReadySignal> signal)
+         const IteratorContext& ctx, std::shared_ptr<ReadySignal> signal,
+         std::string stats_name)
       : input_(std::move(input)),
         capacity_(capacity),
         signal_(std::move(signal)),
-        context_{&cancellation_, ctx.depth, ctx.scope} {}
+        stats_name_(std::move(stats_name)),
+        context_(CancelledBy(&cancellation_, ctx)) {}
 
   // The thread that fills was at work when the process forked, and is not here.
   bool IsAbandoned() const { return fork_gate_.IsAbandoned(); }
@@ -76,6 +79,12 @@ class Prefetcher::Buffer : public std::enable_shared_from_this<Buffer> {
     int64_t bytes = 0;
   };
 
+  static IteratorContext CancelledBy(CancellationManager* cancellation,
+                                     IteratorContext ctx) {
+    ctx.cancellation = cancellation;
+    return ctx;
+  }
+  void Tell(const StatsTarget* stats) const REQUIRES(mu_);
   bool HasRoom() const REQUIRES(mu_) {
     return static_cast<int64_t>(items_.size()) < capacity_ &&
            (items_.empty() || bytes_ < kMaxBytes);
@@ -95,6 +104,7 @@ class Prefetcher::Buffer : public std::enable_shared_from_this<Buffer> {
   std::unique_ptr<DatasetIterator> input_;
   const int64_t capacity_;
   const std::shared_ptr<ReadySignal> signal_;
+  const std::string stats_name_;
   CancellationManager cancellation_;
   const IteratorContext context_;
   // The thread that fills is inside for as long as it may hold a lock, or wait:
@@ -112,9 +122,11 @@ class Prefetcher::Buffer : public std::enable_shared_from_this<Buffer> {
 
 Prefetcher::Prefetcher(std::unique_ptr<DatasetIterator> input, int64_t capacity,
                        const IteratorContext& ctx,
-                       std::shared_ptr<ReadySignal> signal)
+                       std::shared_ptr<ReadySignal> signal,
+                       std::string stats_name)
     : buffer_(std::make_shared<Buffer>(std::move(input), capacity, ctx,
-                                       std::move(signal))) {}
+                                       std::move(signal),
+                                       std::move(stats_name))) {}
 
 Prefetcher::~Prefetcher() {
   if (buffer_->IsAbandoned()) {
@@ -160,6 +172,16 @@ Prefetcher::Buffer::Item Prefetcher::Buffer::Produce(bool* end) {
       [&] { return input_->GetNext(context_, &item.element, end); });
   item.bytes = ElementBytes(item.element);
   return item;
+}
+
+void Prefetcher::Buffer::Tell(const StatsTarget* stats) const {
+  if (stats == nullptr || stats_name_.empty()) return;
+  const double size = static_cast<double>(items_.size());
+  const double capacity = static_cast<double>(capacity_);
+  stats->AddToHistogram(StrCat(stats_name_, "::buffer_utilization"),
+                        size / capacity);
+  stats->SetScalar(StrCat(stats_name_, "::buffer_capacity"), capacity);
+  stats->SetScalar(StrCat(stats_name_, "::buffer_size"), size);
 }
 
 bool Prefetcher::Buffer::StartFilling() {
@@ -266,6 +288,7 @@ Status Prefetcher::Buffer::GetNext(const IteratorContext& ctx, TensorTuple* out,
       if (wait.cancelled()) return ctx.cancellation->status();
       changed_.Wait(&mu_);
     }
+    Tell(ctx.stats);
     if (!items_.empty()) {
       Item item = std::move(items_.front());
       items_.pop_front();

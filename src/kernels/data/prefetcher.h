@@ -6,6 +6,7 @@
 #define HEADRACE_KERNELS_DATA_PREFETCHER_H_
 
 #include <memory>
+#include <string>
 
 #include "headrace/mutex.h"
 #include "kernels/data/dataset.h"
@@ -37,10 +38,12 @@ class Prefetcher : public DatasetIterator {
  public:
   // Keeps up to `capacity` >= 1 elements ready, fewer if they are large. Calls
   // the input with `ctx`, but with another cancellation. Notifies `signal`, if
-  // given, when an element or the end is ready.
+  // given, when an element or the end is ready. With `stats_name`, tells
+  // ctx.stats at each GetNext how full it is.
   Prefetcher(std::unique_ptr<DatasetIterator> input, int64_t capacity,
              const IteratorContext& ctx,
-             std::shared_ptr<ReadySignal> signal = nullptr);
+             std::shared_ptr<ReadySignal> signal = nullptr,
+             std::string stats_name = "");
   // Cancels the input's work and waits for it.
   ~Prefetcher() override;
 

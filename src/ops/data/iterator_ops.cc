@@ -56,6 +56,20 @@ GET_DEVICE_OP("IteratorGetDevice").ReadsState();
 GET_DEVICE_OP("ExperimentalIteratorGetDevice").ReadsState();
 #undef GET_DEVICE_OP
 
+#define STATS_HANDLE_OP(NAME)         \
+  SCALARS_OP(NAME)                    \
+      .Output("handle: resource")     \
+      .Attr("container: string = ''") \
+      .Attr("shared_name: string = ''")
+STATS_HANDLE_OP("StatsAggregatorHandle").WritesState();
+STATS_HANDLE_OP("ExperimentalStatsAggregatorHandle").WritesState();
+#undef STATS_HANDLE_OP
+#define STATS_SUMMARY_OP(NAME) \
+  SCALARS_OP(NAME).Input("iterator: resource").Output("summary: string")
+STATS_SUMMARY_OP("StatsAggregatorSummary").ReadsState();
+STATS_SUMMARY_OP("ExperimentalStatsAggregatorSummary").ReadsState();
+#undef STATS_SUMMARY_OP
+
 REGISTER_OP("MakeIterator")
     .Input("dataset: variant")
     .Input("iterator: resource")

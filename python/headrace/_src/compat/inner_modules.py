@@ -323,6 +323,9 @@ NAMES = {
         "compat.dataset_test_case": """
             DatasetTestBase default_test_combinations""",
     },
+    "python.data.experimental.ops.stats_ops": {
+        "data.stats": "set_stats_aggregator",
+    },
     "python.data.ops.dataset_ops": {
         "data.datasets": "DatasetV1Adapter=Dataset DatasetV2=Dataset",
     },
