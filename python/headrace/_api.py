@@ -50,6 +50,7 @@ _METRICS = {
 NAMES = {
     "": {
         "autograph.function": "function",
+        "functions.wrapped": "wrap_function",
         "contrib.reversible": "recompute_grad=recompute_grad_of_tape",
         "control.check_ops": """
             assert_equal assert_greater assert_greater_equal assert_integer

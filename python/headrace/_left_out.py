@@ -103,7 +103,6 @@ NEAREST = {
     "tf.lite": "tf.graph_util.convert_variables_to_constants",
     "tf.profiler": "RunOptions(trace_level=RunOptions.FULL_TRACE) with RunMetadata.step_stats",
     "tf.tpu": "TPUs are left out",
-    "tf.wrap_function": "a Python function that adds nodes to the graph",
     "tf.xla": "graphs are optimised without being asked",
 }
 

@@ -59,6 +59,8 @@ INTERNAL = {
     "distributions.bijectors": "parameter",
     "distributions.distribution": "registered_divergence",
     "flow.critical_sections": "Execution",
+    "functions.wrapped": """
+        VariableHolder WrappedFunction WrappedGraph function_from_graph_def""",
     "graph_editor.select": "reached_ops",
     "graph_editor.util": """ListView check_graphs concatenate_unique
         find_corresponding find_corresponding_elem flatten_tree
