@@ -58,6 +58,10 @@ _CASES = {
     "seeded shuffle": lambda t: _range().shuffle(4, seed=5).repeat(3),
     "the same shuffle": lambda t: _range().shuffle(
         4, seed=5, reshuffle_each_iteration=False).repeat(2),
+    "rounds to come": lambda t: _range(6).shuffle(4).batch(2).prefetch(
+        2).repeat(3).prefetch(1),
+    "a shuffle to come": lambda t: _range(3).concatenate(
+        _range(5).shuffle(5)),
     "whole shuffle": lambda t: _range().shuffle(100).repeat(2).batch(3),
     "shuffle_and_repeat": lambda t: _range().apply(
         E.shuffle_and_repeat(4, 3, seed=1)),

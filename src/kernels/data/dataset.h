@@ -27,6 +27,7 @@ using TensorTuple = std::vector<Tensor>;
 class CapturedFunction;  // kernels/data/captured_function.h
 class FunctionScope;     // framework/kernel/function_runtime.h
 class IteratorState;     // kernels/data/iterator_state.h
+class SeedGenerator;     // kernels/data/seeds.h
 struct StatsTarget;      // kernels/data/stats_aggregator.h
 
 // The arguments of GetNext.
@@ -115,8 +116,13 @@ class Dataset : public RefCounted {
   // FailedPrecondition "X is stateful." if the place of an iterator does not
   // tell what comes next, because a function has the op X.
   Status CheckSavable() const;
+  // The generators of seeds of this dataset and its inputs, which iterations to
+  // come ask, are a part of the place too, and restored after the iterator.
+  Status SaveOrRestoreSeeds(IteratorState* state) const;
 
  protected:
+  // Null if there is none.
+  virtual SeedGenerator* seed_generator() const { return nullptr; }
   virtual Status MakeIterator(const IteratorContext& ctx,
                               std::unique_ptr<DatasetIterator>* out) const = 0;
   void set_may_wait() { may_wait_ = true; }

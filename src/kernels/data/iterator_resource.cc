@@ -66,6 +66,7 @@ void IteratorResource::Save(OpKernelContext* ctx,
         HR_RETURN_IF_ERROR(source->dataset->CheckSavable());
         IteratorState state;
         HR_RETURN_IF_ERROR(source->iterator->SaveOrRestore(context, &state));
+        HR_RETURN_IF_ERROR(source->dataset->SaveOrRestoreSeeds(&state));
         Tensor saved;
         HR_RETURN_IF_ERROR(state.Encode(&saved));
         ctx->set_output(0, std::move(saved));
@@ -94,6 +95,7 @@ void IteratorResource::Restore(OpKernelContext* ctx,
             source->dataset->NewIterator(context, &source->iterator));
         HR_RETURN_IF_ERROR(
             source->iterator->SaveOrRestore(context, saved.get()));
+        HR_RETURN_IF_ERROR(source->dataset->SaveOrRestoreSeeds(saved.get()));
         HR_RETURN_IF_ERROR(saved->CheckAllRestored());
         MutexLock lock(&self->mu_);
         self->source_ = std::move(source);

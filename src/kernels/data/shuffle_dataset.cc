@@ -202,6 +202,7 @@ class ShuffleDataset : public Dataset {
   };
 
  protected:
+  SeedGenerator* seed_generator() const override { return seeds_.get(); }
   Status MakeIterator(const IteratorContext&,
                       std::unique_ptr<DatasetIterator>* out) const override {
     *out =

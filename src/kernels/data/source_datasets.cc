@@ -376,6 +376,7 @@ class RandomDataset : public Dataset {
   };
 
  protected:
+  SeedGenerator* seed_generator() const override { return seeds_.get(); }
   Status MakeIterator(const IteratorContext&,
                       std::unique_ptr<DatasetIterator>* out) const override {
     *out = std::make_unique<Iterator>(seeds_);
