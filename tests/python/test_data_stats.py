@@ -104,3 +104,27 @@ def test_what_is_refused():
         table = tf.raw_ops.HashTableV2(key_dtype=tf.int64,
                                        value_dtype=tf.int64)
         session.run(tf.raw_ops.StatsAggregatorSummary(iterator=table))
+
+
+def test_the_ops_by_their_older_names():
+    shape = {"output_types": [tf.int64], "output_shapes": [[]]}
+    raw = tf.raw_ops
+    handle = raw.ExperimentalStatsAggregatorHandle()
+    variant = D.range(9)._variant_tensor
+    for op, tag in ((raw.ExperimentalLatencyStatsDataset, "time"),
+                    (raw.ExperimentalBytesProducedStatsDataset, "bytes")):
+        variant = op(input_dataset=variant, tag=tag, **shape)
+    variant = raw.ExperimentalSetStatsAggregatorDataset(
+        input_dataset=variant, stats_aggregator=handle, tag="",
+        counter_prefix="", **shape)
+    iterator = tf.data.Iterator.from_structure(tf.int64, [])
+    begin = raw.MakeIterator(dataset=variant,
+                             iterator=iterator._iterator_resource)
+    element = iterator.get_next()
+    summary = raw.ExperimentalStatsAggregatorSummary(iterator=handle)
+    with tf.Session() as session:
+        session.run(begin)
+        assert [session.run(element) for _ in range(3)] == [0, 1, 2]
+        told = _told(session, summary)
+        assert told["bytes"] == (3, 24, 8, 8)
+        assert told["time"][0] == 3
