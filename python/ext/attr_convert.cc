@@ -4,6 +4,7 @@
 #include "framework/op/tensor_proto.h"
 #include "message.h"
 #include "numpy_convert.h"
+#include "py_graph.h"
 #include "py_support.h"
 
 namespace headrace::python {
@@ -89,6 +90,8 @@ NameAttrList ToFunction(nb::handle v, const Context& c) {
     if (const auto* f = value.Get<NameAttrList>()) return *f;
   }
   if (nb::hasattr(v, "name")) {
+    // A Defun: its definition comes along.
+    if (nb::hasattr(v, "add_to_graph")) v.attr("add_to_graph")(DefaultGraph());
     return {ToStr(nb::object(v.attr("name")), c), nullptr};
   }
   return {ToStr(v, c), nullptr};

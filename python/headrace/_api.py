@@ -76,6 +76,7 @@ _COLUMNS = {
 NAMES = {
     "": {
         "autograph.function": "function",
+        "functions.wrapped": "wrap_function",
         "contrib.reversible": "recompute_grad=recompute_grad_of_tape",
         "control.check_ops": """
             assert_equal assert_greater assert_greater_equal assert_integer
@@ -403,6 +404,8 @@ NAMES = {
         "data.files": "CsvDataset TFRecordWriter",
         "data.iterators": "Optional",
         "data.reading": "SqlDataset make_batched_features_dataset",
+        "data.saved_iterators": """
+            CheckpointInputPipelineHook make_saveable_from_iterator""",
         "data.resampling": "rejection_resample",
     },
     "contrib.distributions": {
@@ -1192,7 +1195,11 @@ NAMES = {
             ThreadingOptions""",
         "data.reading": """
             SqlDataset make_batched_features_dataset make_csv_dataset""",
+        "data.saved_iterators": """
+            CheckpointInputPipelineHook make_saveable_from_iterator""",
         "data.resampling": "rejection_resample",
+        "data.stats": """
+            StatsAggregator StatsOptions bytes_produced_stats latency_stats""",
         "data.structures": """
             DatasetStructure=DatasetSpec OptionalStructure=OptionalSpec
             RaggedTensorStructure SparseTensorStructure TensorStructure

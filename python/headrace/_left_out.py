@@ -36,10 +36,6 @@ REPLACED = {
     "train": "SummaryWriter=tf.summary.FileWriter",
 }
 
-_NO_STATS = "RunOptions(trace_level=RunOptions.FULL_TRACE): datasets have no statistics here"
-_NO_ITERATOR_STATE = ("Dataset.skip by a step that a variable counts: places of iterators are not "
-                      "saved here")
-
 # What TensorFlow 1.15 has and we do not: by the beginning of the full name,
 # what to use. The longest that fits counts.
 NEAREST = {
@@ -73,15 +69,8 @@ NEAREST = {
     "tf.contrib.text": "tf.nn.log_uniform_candidate_sampler, and NumPy for skip-grams",
     "tf.contrib.tpu": "TPUs are left out; tf.contrib.tpu.TPUEstimator(use_tpu=False) trains on CPUs",
     "tf.contrib.training": "tf.train and tf.data",
-    "tf.contrib.data.CheckpointInputPipelineHook": _NO_ITERATOR_STATE,
     "tf.contrib.data.LMDBDataset": "TFRecord files, or tf.data.Dataset.from_generator over the package lmdb",
-    "tf.contrib.data.make_saveable_from_iterator": _NO_ITERATOR_STATE,
-    "tf.data.experimental.CheckpointInputPipelineHook": _NO_ITERATOR_STATE,
-    "tf.data.experimental.Stats": _NO_STATS,
     "tf.data.experimental.TensorArrayStructure": "elements without TensorArrays",
-    "tf.data.experimental.bytes_produced_stats": _NO_STATS,
-    "tf.data.experimental.latency_stats": _NO_STATS,
-    "tf.data.experimental.make_saveable_from_iterator": _NO_ITERATOR_STATE,
     "tf.distribute": "the strategies there, or tf.train.SyncReplicasOptimizer",
     "tf.distribute.cluster_resolver": "TFConfigClusterResolver reads TF_CONFIG, and "
                                       "tf.train.ClusterSpec takes the addresses",
@@ -102,7 +91,6 @@ NEAREST = {
     "tf.keras.utils": "tf.one_hot",
     "tf.lite": "tf.graph_util.convert_variables_to_constants",
     "tf.tpu": "TPUs are left out",
-    "tf.wrap_function": "a Python function that adds nodes to the graph",
     "tf.xla": "graphs are optimised without being asked",
 }
 
@@ -122,25 +110,24 @@ OPS = """
     BoostedTreesQuantileStreamResourceHandleOp BoostedTreesSerializeEnsemble
     BoostedTreesSparseAggregateStats BoostedTreesSparseCalculateBestFeatureSplit
     BoostedTreesTrainingPredict BoostedTreesUpdateEnsemble BoostedTreesUpdateEnsembleV2
-    BytesProducedStatsDataset ChooseFastestBranchDataset ChooseFastestDataset
+    ChooseFastestBranchDataset ChooseFastestDataset
     CollectivePermute ConfigureDistributedTPU ConfigureTPUEmbedding CrossReplicaSum
     CudnnRNNBackpropV2 CudnnRNNBackpropV3 CudnnRNNCanonicalToParams
     CudnnRNNCanonicalToParamsV2 CudnnRNNParamsToCanonical CudnnRNNParamsToCanonicalV2
     CudnnRNNV2 CudnnRNNV3 DatasetFromGraph DatasetToGraph DebugGradientIdentity
     DebugGradientRefIdentity DecodeProtoV2 DeleteMultiDeviceIterator DenseToSparseBatchDataset
-    DeserializeIterator EagerPyFunc EncodeProto EnqueueTPUEmbeddingIntegerBatch
+    EagerPyFunc EncodeProto EnqueueTPUEmbeddingIntegerBatch
     EnqueueTPUEmbeddingSparseBatch EnqueueTPUEmbeddingSparseTensorBatch
     ExperimentalAssertNextDataset ExperimentalAutoShardDataset
-    ExperimentalBytesProducedStatsDataset ExperimentalChooseFastestDataset
+    ExperimentalChooseFastestDataset
     ExperimentalDenseToSparseBatchDataset ExperimentalGroupByReducerDataset
-    ExperimentalLMDBDataset ExperimentalLatencyStatsDataset ExperimentalRebatchDataset
-    ExperimentalSetStatsAggregatorDataset ExperimentalSqlDataset
-    ExperimentalStatsAggregatorHandle ExperimentalStatsAggregatorSummary
+    ExperimentalLMDBDataset ExperimentalRebatchDataset
+    ExperimentalSqlDataset
     ExperimentalThreadPoolDataset ExperimentalThreadPoolHandle Fact
     FilterByLastComponentDataset GroupByReducerDataset InfeedDequeue InfeedDequeueTuple
     InfeedEnqueue InfeedEnqueuePrelinearizedBuffer InfeedEnqueueTuple
     IsBoostedTreesEnsembleInitialized IsBoostedTreesQuantileStreamResourceInitialized
-    LMDBDataset LatencyStatsDataset LoadTPUEmbeddingADAMParameters
+    LMDBDataset LoadTPUEmbeddingADAMParameters
     LoadTPUEmbeddingADAMParametersGradAccumDebug LoadTPUEmbeddingAdadeltaParameters
     LoadTPUEmbeddingAdadeltaParametersGradAccumDebug LoadTPUEmbeddingAdagradParameters
     LoadTPUEmbeddingAdagradParametersGradAccumDebug LoadTPUEmbeddingCenteredRMSPropParameters
@@ -166,10 +153,10 @@ OPS = """
     RetrieveTPUEmbeddingProximalAdagradParametersGradAccumDebug
     RetrieveTPUEmbeddingRMSPropParameters RetrieveTPUEmbeddingRMSPropParametersGradAccumDebug
     RetrieveTPUEmbeddingStochasticGradientDescentParameters SamplingDataset SdcaFprint
-    SdcaOptimizer SdcaOptimizerV2 SdcaShrinkL1 SendTPUEmbeddingGradients SerializeIterator
-    SetStatsAggregatorDataset ShutdownDistributedTPU SnapshotDataset SqlDataset
-    StatsAggregatorHandle StatsAggregatorHandleV2 StatsAggregatorSetSummaryWriter
-    StatsAggregatorSummary TPUCompilationResult TPUEmbeddingActivations TPUOrdinalSelector
+    SdcaOptimizer SdcaOptimizerV2 SdcaShrinkL1 SendTPUEmbeddingGradients
+    ShutdownDistributedTPU SnapshotDataset SqlDataset
+    StatsAggregatorHandleV2 StatsAggregatorSetSummaryWriter
+    TPUCompilationResult TPUEmbeddingActivations TPUOrdinalSelector
     TPUPartitionedCall TPUReplicateMetadata TPUReplicatedInput TPUReplicatedOutput
     ThreadPoolDataset ThreadPoolHandle Unbatch UnbatchGrad UnwrapDatasetVariant
     WorkerHeartbeat WrapDatasetVariant"""

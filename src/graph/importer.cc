@@ -396,7 +396,9 @@ Status Importer::RewriteColocation(NodeDef* node) {
       continue;
     }
     if (item == nullptr) {
-      return errors::InvalidArgument("Node '", node->name,
+      // Messages about the GraphDef have its names, without the prefix.
+      return errors::InvalidArgument("Node '",
+                                     absl::StripPrefix(node->name, prefix_),
                                      "' expects to be colocated with unknown "
                                      "node '",
                                      name, "'");
@@ -431,8 +433,9 @@ Status Importer::ConnectNode(const Item& item) {
   for (const std::string& input : item.inputs) {
     absl::string_view name;
     int index;
-    if (Status s = ParseEndpointName(input, &name, &index); !s.ok()) {
-      return Annotate(s, StrCat(" in the inputs of node '", item.key, "'"));
+    if (!ParseEndpointName(input, &name, &index).ok()) {
+      return errors::InvalidArgument("Node '", item.key,
+                                     "': Unknown input node '", input, "'");
     }
     if (index == kControlSlot) {
       control_seen = true;
@@ -465,6 +468,12 @@ Status Importer::ConnectNode(const Item& item) {
         return errors::InvalidArgument("Node '", item.key, "': input '", input,
                                        "' is of a node that was left out, and "
                                        "is not mapped");
+      }
+      if (index >= from->node->num_outputs()) {
+        return errors::InvalidArgument(
+            "Node '", item.key, "': Connecting to invalid output ", index,
+            " of source node ", from->key, " which has ",
+            from->node->num_outputs(), " outputs.");
       }
       src = {from->node, index};
       has_imported_input = true;

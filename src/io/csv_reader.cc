@@ -28,6 +28,7 @@ Status CsvReader::Fill(bool* end) {
   if (at_ < size_) return OkStatus();
   at_ = size_ = 0;
   HR_RETURN_IF_ERROR(input_->Read(buffer_.data(), buffer_.size(), &size_));
+  read_ += size_;
   *end = size_ == 0;
   return OkStatus();
 }

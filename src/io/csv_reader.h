@@ -25,6 +25,8 @@ class CsvReader {
   // and skips the rest of its line; the next call reads the next record. After
   // any other error the reader must not be used.
   [[nodiscard]] Status ReadField(std::string* field, bool* last);
+  // The position of the next field, in decompressed bytes.
+  uint64_t offset() const { return read_ - (size_ - at_); }
 
  private:
   // Makes buffer_[at_] the next byte, or sets *end.
@@ -39,6 +41,7 @@ class CsvReader {
   const bool quotes_;
   std::vector<char> buffer_;
   size_t at_ = 0, size_ = 0;
+  uint64_t read_ = 0;  // bytes of the input
 };
 
 }  // namespace headrace

@@ -225,6 +225,7 @@ Status LineReader::Next(std::string* line, bool* end) {
     }
     at_ = 0;
     HR_RETURN_IF_ERROR(input_->ReadString(kBufferSize, &buffer_));
+    read_ += buffer_.size();
     if (buffer_.empty()) {
       *end = line->empty();
       break;

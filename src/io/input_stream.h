@@ -54,11 +54,14 @@ class LineReader {
       : input_(std::move(input)) {}
   // Sets *end after the last line. ResourceExhausted for a line over 2 GiB.
   [[nodiscard]] Status Next(std::string* line, bool* end);
+  // The position of the next line, in decompressed bytes.
+  uint64_t offset() const { return read_ - (buffer_.size() - at_); }
 
  private:
   const std::unique_ptr<InputStream> input_;
   std::string buffer_;
   size_t at_ = 0;
+  uint64_t read_ = 0;  // bytes of the input
 };
 
 }  // namespace headrace

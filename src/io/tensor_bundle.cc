@@ -8,8 +8,8 @@
 #include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
 #include "base/crc32c.h"
+#include "framework/op/saved_variant.h"
 #include "framework/op/tensor_proto.h"
-#include "framework/tensor/variant.h"
 #include "io/coding.h"
 
 namespace headrace {
@@ -60,6 +60,47 @@ Status ReadStrings(absl::FunctionRef<std::string()> where,
   for (int64_t i = 0; i < n; ++i) {
     out->data<tstring>()[i].assign(rest.data(), lengths[i]);
     rest.remove_prefix(lengths[i]);
+  }
+  return OkStatus();
+}
+
+// Each variant: its length, its message, and the checksum of all bytes so far.
+// The checksum takes lengths as 8 bytes.
+uint32_t ExtendByVariant(uint32_t crc, absl::string_view message,
+                         std::string* checksum) {
+  std::string length;
+  PutFixed<uint64_t>(&length, message.size());
+  crc = crc32c::Extend(crc, length.data(), length.size());
+  crc = crc32c::Extend(crc, message.data(), message.size());
+  checksum->clear();
+  PutFixed<uint32_t>(checksum, crc32c::Mask(crc));
+  return crc32c::Extend(crc, checksum->data(), checksum->size());
+}
+
+Status ReadVariants(absl::FunctionRef<std::string()> where,
+                    absl::string_view bytes, uint32_t crc, int64_t n,
+                    Tensor* out) {
+  uint32_t running = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    uint64_t length = 0;
+    if (!GetVarint64(&bytes, &length) || bytes.size() < 4 ||
+        length > bytes.size() - 4) {
+      return errors::DataLoss("checkpoint: bad length of a variant in ",
+                              where());
+    }
+    std::string checksum;
+    running = ExtendByVariant(running, bytes.substr(0, length), &checksum);
+    pb::VariantTensorDataProto proto;
+    if (bytes.substr(length, 4) != checksum || length > INT32_MAX ||
+        !proto.ParseFromArray(bytes.data(), static_cast<int>(length))) {
+      return errors::DataLoss("checkpoint: a variant in ", where(),
+                              " is damaged");
+    }
+    HR_RETURN_IF_ERROR(VariantFromProto(proto, &out->data<Variant>()[i]));
+    bytes.remove_prefix(length + 4);
+  }
+  if (!bytes.empty() || crc32c::Mask(running) != crc) {
+    return errors::DataLoss("checkpoint: wrong checksum of ", where());
   }
   return OkStatus();
 }
@@ -151,10 +192,6 @@ Status BundleReader::ReadEntry(absl::string_view key,
     return errors::DataLoss("checkpoint: ", InIndex(key), " has type ",
                             static_cast<int>(dtype));
   }
-  if (dtype == DT_VARIANT) {
-    return errors::Unimplemented("checkpoint: '", key,
-                                 "' is a variant, which cannot be read");
-  }
   TensorShape shape;
   HR_RETURN_IF_ERROR(ShapeOf(key, entry.shape(), &shape));
   if (entry.shard_id() < 0 || entry.shard_id() >= header_.num_shards()) {
@@ -176,9 +213,11 @@ Status BundleReader::ReadEntry(absl::string_view key,
   }
   const absl::string_view bytes = ToAbsl(file->view()).substr(offset, size);
   const int64_t n = shape.num_elements();
-  const uint64_t least =  // each string has a length of a byte at least
-      dtype == DT_STRING ? n : MultiplyWithoutOverflow(n, DataTypeSize(dtype));
-  if (dtype == DT_STRING ? least > size : least != size) {
+  // Each string and variant has a length of a byte at least.
+  const bool varies = dtype == DT_STRING || dtype == DT_VARIANT;
+  const uint64_t least =
+      varies ? n : MultiplyWithoutOverflow(n, DataTypeSize(dtype));
+  if (varies ? least > size : least != size) {
     return errors::DataLoss("checkpoint: ", where(), " does not fit type ",
                             DataTypeString(dtype), " and shape ",
                             shape.DebugString());
@@ -186,6 +225,9 @@ Status BundleReader::ReadEntry(absl::string_view key,
   HR_RETURN_IF_ERROR(Tensor::Allocate(CpuAllocator(), dtype, shape, out));
   if (dtype == DT_STRING) {
     return ReadStrings(where, bytes, entry.crc32c(), n, out);
+  }
+  if (dtype == DT_VARIANT) {
+    return ReadVariants(where, bytes, entry.crc32c(), n, out);
   }
   if (size > 0) std::memcpy(out->raw_data(), bytes.data(), size);
   // Checks the copy, which nobody can change any more.
@@ -351,8 +393,13 @@ Status BundleWriter::Add(const std::string& key, const Tensor& value) {
     return errors::InvalidArgument("Adding duplicate key: '", key, "'");
   }
   const DataType dtype = value.dtype();
-  if (!value.IsInitialized() ||
-      (dtype != DT_STRING && !DataTypeCanUseMemcpy(dtype))) {
+  bool can_be_saved = dtype == DT_STRING || DataTypeCanUseMemcpy(dtype);
+  if (dtype == DT_VARIANT && value.IsInitialized()) {
+    can_be_saved = std::all_of(
+        value.span<Variant>().begin(), value.span<Variant>().end(),
+        [](const Variant& v) { return v.Get<SavedVariant>() != nullptr; });
+  }
+  if (!value.IsInitialized() || !can_be_saved) {
     return errors::Unimplemented("saving '", key, "' of type ",
                                  DataTypeString(dtype));
   }
@@ -379,6 +426,19 @@ Status BundleWriter::Add(const std::string& key, const Tensor& value) {
     for (const tstring& s : value.span<tstring>()) {
       crc = crc32c::Extend(crc, s.data(), s.size());
       HR_RETURN_IF_ERROR(append(s));
+    }
+  } else if (dtype == DT_VARIANT) {
+    for (const Variant& v : value.span<Variant>()) {
+      std::string message, length, checksum;
+      if (!(*v.Get<SavedVariant>())->SerializeToString(&message)) {
+        return errors::ResourceExhausted("saving '", key,
+                                         "': a variant of 2 GiB or more");
+      }
+      PutVarint(&length, message.size());
+      crc = ExtendByVariant(crc, message, &checksum);
+      HR_RETURN_IF_ERROR(append(length));
+      HR_RETURN_IF_ERROR(append(message));
+      HR_RETURN_IF_ERROR(append(checksum));
     }
   } else {
     crc = crc32c::Value(ToStd(value.tensor_data()));

@@ -111,6 +111,14 @@ class DetachedSessionFunctions : public DetachedFunctions {
     return s;
   }
 
+  Status CheckSavable(const std::string& function) override {
+    HR_RETURN_IF_ERROR(session_->Enter());
+    const Status s =
+        CatchExceptions([&] { return session_->CheckSavable(function); });
+    session_->Leave();
+    return s;
+  }
+
   bool Schedule(absl::AnyInvocable<void()> fn) override {
     if (!session_->Enter().ok()) return false;
     try {

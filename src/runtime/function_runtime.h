@@ -59,6 +59,8 @@ class SessionFunctions : public std::enable_shared_from_this<SessionFunctions> {
   // compiled of it lives on for those who have it, but is not handed out again.
   void Forget(const std::string& name);
   StatusOr<NameAttrList> Gradient(const NameAttrList& function) const;
+  // DetachedFunctions::CheckSavable.
+  Status CheckSavable(const std::string& function) const;
 
   std::shared_ptr<DetachedFunctions> Detach();
   std::shared_ptr<FunctionScope> NewScope();

@@ -234,12 +234,6 @@ def test_options_of_their_own():
 
 
 @pytest.mark.parametrize("space, name, instead", [
-    (E, "StatsAggregator", "datasets have no statistics"),
-    (E, "StatsOptions", "datasets have no statistics"),
-    (E, "latency_stats", "datasets have no statistics"),
-    (E, "bytes_produced_stats", "datasets have no statistics"),
-    (E, "make_saveable_from_iterator", "places of iterators are not saved"),
-    (C, "CheckpointInputPipelineHook", "places of iterators are not saved"),
     (C, "LMDBDataset", "tf.data.Dataset.from_generator")])
 def test_what_is_left_out(space, name, instead):
     with pytest.raises(AttributeError, match=name + " is not supported yet; use "

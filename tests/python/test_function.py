@@ -1,4 +1,6 @@
 """Defun: functions of the graph."""
+import re
+
 import numpy as np
 import pytest
 
@@ -401,3 +403,36 @@ def test_a_call_waits_for_what_its_nodes_wait_for():
             session.run(made)
             assert session.run(v) == 2
             session.run(tf.raw_ops.DestroyResourceOp(resource=v.handle))
+
+
+def test_a_defun_as_attr_comes_into_the_graph():
+    @tf.headrace.Defun(tf.float32)
+    def double(x):
+        return x * 2
+
+    @tf.headrace.Defun(tf.float32)
+    def twice(x):
+        return double(double(x))
+    out = tf.raw_ops.PartitionedCall(args=[tf.constant(3.)],
+                                     Tout=[tf.float32], f=twice)
+    with tf.Session() as session:
+        assert session.run(out) == [12.]
+
+
+@pytest.mark.parametrize("name, group, text", [
+    ("A:1", None, "Node 'B': Connecting to invalid output 1 of source node A "
+                  "which has 1 outputs."),
+    ("A:-1", None, "Node 'B': Unknown input node 'A:-1'"),
+    ("A:B", None, "Node 'B': Unknown input node 'A:B'"),
+    ("A", b"loc:@Z",
+     "Node 'B' expects to be colocated with unknown node 'Z'"),
+])
+def test_errors_of_a_graph_def_have_its_names(name, group, text):
+    graph_def = tf.GraphDef()
+    graph_def.node.add(name="A", op="Placeholder").attr["dtype"].type = 1
+    node = graph_def.node.add(name="B", op="Identity", input=[name])
+    node.attr["T"].type = 1
+    if group:
+        node.attr["_class"].list.s.append(group)
+    with pytest.raises(ValueError, match=re.escape(text)):
+        tf.import_graph_def(graph_def, name="scope")

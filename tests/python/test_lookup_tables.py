@@ -144,6 +144,35 @@ def test_fails_in_the_run(build, error, message):
         run(table.size())
 
 
+@pytest.mark.parametrize("make", [
+    lambda: tf.raw_ops.MutableHashTableV2(
+        key_dtype=tf.int64, value_dtype=tf.variant),
+    lambda: tf.raw_ops.MutableDenseHashTableV2(
+        empty_key=np.int64(0), deleted_key=np.int64(-1),
+        value_dtype=tf.variant)])
+def test_mutable_tables_have_variants(make):
+    table = make()
+    none = tf.raw_ops.EmptyTensorList(
+        element_shape=np.zeros([0], np.int32), max_num_elements=5,
+        element_dtype=tf.float32)
+    one = tf.raw_ops.TensorListPushBack(input_handle=none, tensor=7.)
+    insert = tf.raw_ops.LookupTableInsertV2(
+        table_handle=table, keys=np.array([3], np.int64),
+        values=tf.raw_ops.Pack(values=[one]))
+    with tf.control_dependencies([insert]):
+        found = tf.raw_ops.LookupTableFindV2(
+            table_handle=table, keys=np.array([3, 4], np.int64),
+            default_value=none)
+    lengths = [tf.raw_ops.TensorListLength(input_handle=x)
+               for x in tf.unstack(found, 2)]
+    with tf.Session() as session:
+        assert session.run(lengths) == [1, 0]
+        with pytest.raises(tf.errors.InvalidArgumentError,
+                           match="no table maps int64 to variant"):
+            session.run(tf.raw_ops.HashTableV2(
+                key_dtype=tf.int64, value_dtype=tf.variant).op)
+
+
 def test_is_tensor_of_composites():
     sparse = tf.SparseTensor([[0]], [1], [1])
     slices = tf.IndexedSlices(tf.constant([1]), tf.constant([0]))

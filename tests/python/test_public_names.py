@@ -75,6 +75,8 @@ INTERNAL = {
     "variables.autocast": "AutoCastVariable make_autocast read_as",
     "profiler.notes": "merge_default_with_oplog",
     "profiler.options": "Output advice_message as_text to_message",
+    "functions.wrapped": """
+        VariableHolder WrappedFunction WrappedGraph function_from_graph_def""",
     "graph_editor.select": "reached_ops",
     "graph_editor.util": """ListView check_graphs concatenate_unique
         find_corresponding find_corresponding_elem flatten_tree
@@ -142,7 +144,9 @@ INTERNAL = {
     "control.control_flow_ops": "with_dependencies",
     "control.script_ops": "call",
     "data.datasets": "moved_options DatasetLeaf dataset_spec",
+    "data.iterators": "IteratorSaveable",
     "data.reading": "make_tf_record_dataset",
+    "data.stats": "set_stats_aggregator",
     "data.structures": "leaves_of specs_of",
     "feature_column.columns": """BucketizedColumn CategoricalColumn Column
         NewCategoricalColumn NewDenseColumn OldCategoricalColumn OldDenseColumn

@@ -73,7 +73,7 @@ from tensorflow.python import ops, math_ops, state_ops, tensor_shape; ops.conver
 from tensorflow.python.ops import array_ops; import tensorflow.python as p; p.ops.array_ops.shape, p.ops.name_scope
 from tensorflow.python.keras.layers import Dense
 from tensorflow.python.ops.rnn_cell import *; GRUCell
-from tensorflow.python.data.experimental.ops.stats_aggregator import *; import tensorflow.python.data.experimental.ops.stats_aggregator as b; assert "StatsAggregator" not in dir(b)
+from tensorflow.contrib.data.python.ops.readers import *; import tensorflow.contrib.data.python.ops.readers as b; assert "LMDBDataset" not in dir(b)
 import tensorflow as tf; from tensorflow.python.ops import op_selector as s; x = tf.constant(1.); y = -x; z = y + 1; assert set(s.get_backward_walk_ops([z], inclusive=False, stop_at_ts=[x])) == {y.op, z.op.inputs[1].op} and x.op in s.get_backward_walk_ops(z.op) and s.get_backward_walk_ops([z], within_ops=[y, z]) == [z.op, y.op]
 from tensorflow.python.training.monitored_session import _HookedSession
 from tensorflow.python.ops.linalg import linear_operator_test_util as u; u.SquareLinearOperatorDerivedClassTest, u.add_tests, u.random_tril_matrix

@@ -104,6 +104,10 @@ class DetachedFunctions {
                              const std::string& device,
                              const Function** out) = 0;
 
+  // FailedPrecondition "X is stateful." if the function, or one that it calls,
+  // has an op X whose state is not in the place of an iterator that calls it.
+  virtual Status CheckSavable(const std::string& function) = 0;
+
   // Runs `fn` on the session's pool, soon. False, and `fn` is dropped, if the
   // session has ended or there is no memory. `fn` must not wait or throw.
   [[nodiscard]] virtual bool Schedule(absl::AnyInvocable<void()> fn) = 0;

@@ -71,7 +71,22 @@ class Philox {
 // A stream read one word at a time.
 class PhiloxWords {
  public:
+  // Where a stream is: that of the key, at the block with the number
+  // high * 2^64 + low, of whose predecessor `used` words (0 to 4) are used.
+  struct State {
+    uint64_t key = 0, low = 0, high = 0;
+    int used = 4;
+  };
   explicit PhiloxWords(const Philox& stream) : stream_(stream) {}
+  explicit PhiloxWords(const State& s)
+      : stream_(Philox::FromState(s.key, s.low, s.high)), used_(s.used) {
+    if (used_ < 4) block_ = stream_.At(stream_.counter() - 1);
+  }
+  State state() const {
+    const Philox::Counter c = stream_.counter();
+    return {stream_.key(), static_cast<uint64_t>(c),
+            static_cast<uint64_t>(c >> 64), used_};
+  }
   uint32_t operator()() {
     if (used_ == 4) {
       block_ = stream_();

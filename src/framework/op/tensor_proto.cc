@@ -10,11 +10,28 @@
 #include <cstring>
 #include <limits>
 
+#include "framework/op/saved_variant.h"
 #include "framework/tensor/splat_buffer.h"
 #include "framework/tensor/variant.h"
 #include "headrace/resource_handle.h"
 
 namespace headrace {
+
+// A Variant whose type nobody here can decode is refused: dropping its value
+// silently would change what the graph computes.
+Status VariantFromProto(const pb::VariantTensorDataProto& proto, Variant* out) {
+  *out = Variant();
+  if (proto.type_name().empty()) return OkStatus();
+  if (proto.type_name() == kIteratorStateName) {
+    *out = Variant::Of<SavedVariant>(
+        std::make_shared<const pb::VariantTensorDataProto>(proto),
+        kIteratorStateName);
+    return OkStatus();
+  }
+  return errors::Unimplemented("a variant of type '", proto.type_name(),
+                               "' in a TensorProto");
+}
+
 namespace {
 
 // More than this a *_val list is not expanded to: a few bytes of a hostile
@@ -79,15 +96,6 @@ void HandleToProto(const ResourceHandle& h, pb::ResourceHandleProto* proto) {
     entry->set_dtype(static_cast<pb::DataType>(d.dtype));
     ShapeToProto(d.shape, entry->mutable_shape());
   }
-}
-
-// A Variant whose type nobody here can decode is refused: dropping its value
-// silently would change what the graph computes.
-Status VariantFromProto(const pb::VariantTensorDataProto& proto, Variant* out) {
-  *out = Variant();
-  if (proto.type_name().empty()) return OkStatus();
-  return errors::Unimplemented("a variant of type '", proto.type_name(),
-                               "' in a TensorProto");
 }
 
 bool TakeVarint(absl::string_view* s, uint64_t* out) {
@@ -505,7 +513,12 @@ void TensorToProto(const Tensor& t, pb::TensorProto* proto) {
       break;
     case DT_VARIANT:
       for (const Variant& v : t.span<Variant>()) {
-        proto->add_variant_val()->set_type_name(v.TypeName());
+        const auto* saved = v.Get<SavedVariant>();
+        if (saved != nullptr) {
+          *proto->add_variant_val() = **saved;
+        } else {
+          proto->add_variant_val()->set_type_name(v.TypeName());
+        }
       }
       break;
     default:

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "kernels/data/batching_dataset.h"
+#include "kernels/data/iterator_state.h"
 #include "kernels/data/parallel_map_dataset.h"
 
 namespace headrace {
@@ -72,9 +73,10 @@ class MapAndBatchDatasetOp : public FunctionDatasetOp {
                        : PartialTensorShape();
     }
     *out = MakeRef<BatchDataset>(
-        MakeParallelMapDataset(
-            std::move(rows), std::move(input), std::move(f),
-            {.parallelism = parallelism, .preserve_cardinality = preserve_}),
+        MakeParallelMapDataset(std::move(rows), std::move(input), std::move(f),
+                               {.parallelism = parallelism,
+                                .preserve_cardinality = preserve_,
+                                .op = "MapAndBatchDataset"}),
         options);
     return OkStatus();
   }
@@ -110,32 +112,46 @@ class UnbatchDataset : public Dataset {
         if (input_end) {
           input_ = nullptr;
           batch_.clear();
+          next_ = size_ = 0;
           continue;
         }
-        for (size_t c = 0; c < batch_.size(); ++c) {
-          if (batch_[c].dims() == 0) {
-            return errors::InvalidArgument(
-                "Input element must have a non-scalar value in component ", c,
-                ".");
-          }
-          if (batch_[c].dim_size(0) != batch_[0].dim_size(0)) {
-            return errors::InvalidArgument(
-                "Input element must have the same batch size in each "
-                "component. Component 0 had size ",
-                batch_[0].dim_size(0), " but component ", c, " had size, ",
-                batch_[c].dim_size(0), ".");
-          }
-        }
-        next_ = 0;
-        size_ = batch_.empty() ? 0 : batch_[0].dim_size(0);
+        next_ = size_ = 0;
+        HR_RETURN_IF_ERROR(SetSize());
       }
       out->clear();
       for (const Tensor& t : batch_) out->push_back(t.SubSlice(next_));
       ++next_;
       return OkStatus();
     }
+    Status SaveOrRestore(const IteratorContext& ctx,
+                         IteratorState* state) override {
+      HR_RETURN_IF_ERROR(state->Element("Unbatch:batch", nullptr, &batch_));
+      if (state->restoring()) HR_RETURN_IF_ERROR(SetSize());
+      HR_RETURN_IF_ERROR(state->Int("Unbatch:next", &next_, 0, size_));
+      return state->InputOrNull("Unbatch", ctx, dataset().input(), &input_);
+    }
 
    private:
+    // Of the batch, whose components are to have the same.
+    Status SetSize() {
+      for (size_t c = 0; c < batch_.size(); ++c) {
+        if (batch_[c].dims() == 0) {
+          return errors::InvalidArgument(
+              "Input element must have a non-scalar value in component ", c,
+              ".");
+        }
+        if (batch_[c].dim_size(0) != batch_[0].dim_size(0)) {
+          return errors::InvalidArgument(
+              "Input element must have the same batch size in each "
+              "component. Component 0 had size ",
+              batch_[0].dim_size(0), " but component ", c, " had size, ",
+              batch_[c].dim_size(0), ".");
+        }
+      }
+      size_ = batch_.empty() ? 0 : batch_[0].dim_size(0);
+      return OkStatus();
+    }
+
     TensorTuple batch_;
     int64_t next_ = 0, size_ = 0;
   };

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "kernels/data/element_buffer.h"
+#include "kernels/data/iterator_state.h"
 
 namespace headrace {
 
@@ -30,6 +31,10 @@ class BatchingDataset::Iterator : public InputIterator<BatchingDataset> {
       return OkStatus();
     }
     return dataset().Stack(batch.elements(), out);
+  }
+  Status SaveOrRestore(const IteratorContext& ctx,
+                       IteratorState* state) override {
+    return state->InputOrNull("Batch", ctx, dataset().input(), &input_);
   }
 };
 

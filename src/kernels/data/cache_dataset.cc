@@ -3,12 +3,16 @@
 // reached the end fills the cache.
 //
 // The file is a tensor bundle as TensorFlow's: key "%7d_%d" for each element
-// and component.
+// and component. When the place of an iteration that fills it is saved, what
+// was written so far becomes a file of its own, PREFIX_<number>; the end of the
+// iteration merges them.
+#include <algorithm>
 #include <memory>
 #include <utility>
 
 #include "io/tensor_bundle.h"
 #include "kernels/data/element_buffer.h"
+#include "kernels/data/iterator_state.h"
 #include "kernels/data/owned_handle.h"
 
 namespace headrace {
@@ -78,6 +82,42 @@ class MemoryCacheDataset : public Dataset {
       return s;
     }
 
+    Status SaveOrRestore(const IteratorContext& ctx,
+                         IteratorState* state) override {
+      bool reads = cached_ != nullptr;
+      // What others have completed meanwhile is as good as what was saved.
+      HR_RETURN_IF_ERROR(state->Bool("MemoryCache:reads", &reads));
+      HR_RETURN_IF_ERROR(state->Bool("MemoryCache:whole", &whole_));
+      const ElementSpec& spec = dataset_->spec();
+      std::vector<TensorTuple> elements;
+      if (!state->restoring()) {
+        elements = reads ? *cached_ : collected_->elements();
+      }
+      HR_RETURN_IF_ERROR(
+          state->Elements("MemoryCache:elements", &spec, &elements));
+      if (!reads) {
+        if (!state->restoring() && input_ == nullptr) {
+          HR_RETURN_IF_ERROR(dataset_->input().NewIterator(ctx, &input_));
+        }
+        if (state->restoring()) {
+          cached_ = nullptr;
+          collected_ = std::make_unique<ElementBuffer>("a cached dataset");
+          for (TensorTuple& e : elements) {
+            HR_RETURN_IF_ERROR(collected_->Add(std::move(e)));
+          }
+        }
+        return state->InputOrNull("MemoryCache", ctx, dataset_->input(),
+                                  &input_);
+      }
+      if (state->restoring()) {
+        cached_ = std::make_shared<const std::vector<TensorTuple>>(
+            std::move(elements));
+        collected_ = nullptr;
+        if (whole_) dataset_->cache_->Complete(cached_);
+      }
+      return state->Index("MemoryCache:next", &next_, cached_->size());
+    }
+
    private:
     const RefPtr<const MemoryCacheDataset> dataset_;
     MemoryCache::Elements cached_;  // read if set
@@ -140,6 +180,16 @@ class FileCacheDataset : public Dataset {
       ++next_;
       return OkStatus();
     }
+    // Of an iteration that filled the file, it goes on where that was.
+    Status SaveOrRestore(const IteratorContext&,
+                         IteratorState* state) override {
+      bool ended = false, writes = false;
+      HR_RETURN_IF_ERROR(state->Bool("FileCache:writes", &writes));
+      HR_RETURN_IF_ERROR(state->Bool("FileCache:ended", &ended));
+      if (state->restoring()) state->Drop("FileCache:parts");
+      if (state->restoring()) state->Drop("FileCache::");
+      return state->Int("FileCache:next", &next_);
+    }
 
    private:
     const RefPtr<const FileCacheDataset> dataset_;
@@ -161,32 +211,79 @@ class FileCacheDataset : public Dataset {
         *end = true;
         return OkStatus();
       }
-      if (file_ == nullptr && next_ == 0) {
-        HR_ASSIGN_OR_RETURN(
-            file_, BundleWriter::Open(Env::Default(), dataset_->prefix_));
+      if (file_ == nullptr && whole_) {
+        HR_ASSIGN_OR_RETURN(file_,
+                            BundleWriter::Open(Env::Default(), Part(parts_)));
       }
       const Status s = input_->GetNext(ctx, out, end);
       if (!s.ok()) {
-        file_ = nullptr;  // incomplete
+        file_ = nullptr;
+        whole_ = false;
         ++next_;
         return s;
       }
       if (*end) {
         input_ = nullptr;
-        return file_ == nullptr ? OkStatus() : file_->Finish();
+        return Finish();
       }
-      for (size_t c = 0; c < out->size() && file_ != nullptr; ++c) {
+      for (size_t c = 0; c < out->size() && whole_; ++c) {
         HR_RETURN_IF_ERROR(file_->Add(Key(next_, c, out->size()), (*out)[c]));
       }
       ++next_;
+      in_part_ += whole_ ? 1 : 0;
       return OkStatus();
+    }
+    Status SaveOrRestore(const IteratorContext& ctx,
+                         IteratorState* state) override {
+      bool ended = input_ == nullptr, writes = true;
+      HR_RETURN_IF_ERROR(state->Bool("FileCache:writes", &writes));
+      HR_RETURN_IF_ERROR(state->Bool("FileCache:ended", &ended));
+      if (!writes) {  // restored from one that read the file
+        return errors::NotFound("the saved place of the iterator: cache file ",
+                                BundleIndexPath(dataset_->prefix_),
+                                " was complete, and is gone");
+      }
+      if (ended) {
+        input_ = nullptr;
+        return state->Int("FileCache:next", &next_);
+      }
+      if (!state->restoring() && in_part_ > 0) {
+        HR_RETURN_IF_ERROR(file_->Finish());
+        file_ = nullptr;
+        in_part_ = 0;
+        ++parts_;
+      }
+      int64_t parts = whole_ ? parts_ : -1;
+      HR_RETURN_IF_ERROR(state->Int("FileCache:parts", &parts, -1));
+      whole_ = parts >= 0;
+      parts_ = std::max<int64_t>(parts, 0);
+      HR_RETURN_IF_ERROR(state->Int("FileCache:next", &next_));
+      for (int64_t p = 0; p < parts_ && state->restoring(); ++p) {
+        HR_RETURN_IF_ERROR(
+            BundleReader::Open(Env::Default(), Part(p)).status());
+      }
+      return state->Input("FileCache", ctx, dataset_->input(), &input_);
     }
 
    private:
+    std::string Part(int64_t part) const {
+      return StrCat(dataset_->prefix_, "_", part);
+    }
+    Status Finish() {
+      if (!whole_) return OkStatus();
+      HR_RETURN_IF_ERROR(file_->Finish());
+      std::vector<std::string> parts;
+      for (int64_t p = 0; p <= parts_; ++p) parts.push_back(Part(p));
+      return MergeBundles(Env::Default(), parts, dataset_->prefix_, false);
+    }
+
     const RefPtr<const FileCacheDataset> dataset_;
     std::unique_ptr<DatasetIterator> input_;
-    std::unique_ptr<BundleWriter> file_;
+    std::unique_ptr<BundleWriter> file_;  // of the part that is written
     int64_t next_ = 0;
+    int64_t in_part_ = 0;  // elements
+    int64_t parts_ = 0;    // that are complete
+    bool whole_ = true;    // no element failed
   };
 
  protected:

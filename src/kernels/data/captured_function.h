@@ -27,6 +27,9 @@ class CapturedFunction {
   // types.
   Status CheckResults(const DataTypeVector& types) const;
 
+  // DetachedFunctions::CheckSavable.
+  Status CheckSavable() const { return functions_->CheckSavable(name_); }
+
   // Calls the function with `args` and the captured tensors, and waits.
   Status Run(const IteratorContext& ctx, TensorTuple args,
              TensorTuple* results) const;

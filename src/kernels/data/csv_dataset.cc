@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "io/csv_reader.h"
-#include "kernels/data/dataset.h"
+#include "kernels/data/iterator_state.h"
 #include "kernels/io/csv_field.h"
 #include "kernels/lib/element.h"
 
@@ -57,6 +57,24 @@ class CsvDataset : public Dataset {
       return OkStatus();
     }
 
+    Status SaveOrRestore(const IteratorContext&,
+                         IteratorState* state) override {
+      const size_t files = format_.paths.size();
+      HR_RETURN_IF_ERROR(state->Index("CSV:file", &at_, files));
+      bool open = reader_ != nullptr;
+      HR_RETURN_IF_ERROR(state->Bool("CSV:open", &open));
+      if (!open) return OkStatus();
+      if (at_ == files) {
+        return state->Wrong("CSV:file", "is past the last file");
+      }
+      int64_t offset = state->restoring()
+                           ? 0
+                           : static_cast<int64_t>(begin_ + reader_->offset());
+      HR_RETURN_IF_ERROR(state->Int("CSV:offset", &offset));
+      return state->restoring() ? OpenAt(static_cast<uint64_t>(offset))
+                                : OkStatus();
+    }
+
    private:
     // The next record of the file, unless that has ended or is malformed.
     Status Read(TensorTuple* out, bool* file_end, Status* malformed) {
@@ -103,19 +121,31 @@ class CsvDataset : public Dataset {
     }
 
     Status Open() {
+      HR_RETURN_IF_ERROR(OpenAt(0));
+      if (!format_.header) return OkStatus();
+      std::unique_ptr<CsvReader> reader = std::move(reader_);
+      bool empty = false, last = false;
+      HR_RETURN_IF_ERROR(reader->AtEnd(&empty));
+      if (empty) return errors::InvalidArgument("Can't read header of file");
+      while (!last) HR_RETURN_IF_ERROR(reader->ReadField(nullptr, &last));
+      reader_ = std::move(reader);
+      return OkStatus();
+    }
+    Status OpenAt(uint64_t offset) {
+      const std::string& path = format_.paths[at_];
       HR_ASSIGN_OR_RETURN(
           std::unique_ptr<InputStream> input,
-          OpenInputStream(Env::Default(), format_.paths[at_],
-                          format_.compression, format_.buffer_size));
-      auto reader = std::make_unique<CsvReader>(
-          std::move(input), format_.delimiter, format_.quotes);
-      if (format_.header) {
-        bool empty = false, last = false;
-        HR_RETURN_IF_ERROR(reader->AtEnd(&empty));
-        if (empty) return errors::InvalidArgument("Can't read header of file");
-        while (!last) HR_RETURN_IF_ERROR(reader->ReadField(nullptr, &last));
+          OpenInputStream(Env::Default(), path, format_.compression,
+                          format_.buffer_size));
+      uint64_t skipped = 0;
+      HR_RETURN_IF_ERROR(input->Skip(offset, &skipped));
+      if (skipped < offset) {
+        return errors::DataLoss("file \"", path, "\" has ", skipped,
+                                " bytes, and is to be read from byte ", offset);
       }
-      reader_ = std::move(reader);
+      begin_ = offset;
+      reader_ = std::make_unique<CsvReader>(std::move(input), format_.delimiter,
+                                            format_.quotes);
       return OkStatus();
     }
 
@@ -123,6 +153,7 @@ class CsvDataset : public Dataset {
     const CsvFormat& format_;
     size_t at_ = 0;
     std::unique_ptr<CsvReader> reader_;
+    uint64_t begin_ = 0;  // where it began
     std::string field_;
   };
 

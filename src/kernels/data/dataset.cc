@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/container/flat_hash_set.h"
 #include "framework/tensor/variant.h"
+#include "kernels/data/captured_function.h"
+#include "kernels/data/seeds.h"
 
 namespace headrace {
 namespace {
@@ -68,6 +71,35 @@ void Dataset::CountHeld(const TensorTuple& held) {
       if (d != nullptr) depth_ = std::max(depth_, (*d)->depth() + 1);
     }
   }
+}
+
+void Dataset::Calls(const std::shared_ptr<const CapturedFunction>& f) {
+  set_may_wait();
+  CountHeld(f->captured());
+  functions_.push_back(f);
+}
+
+Status Dataset::CheckSavable() const {
+  for (const auto& f : functions_) HR_RETURN_IF_ERROR(f->CheckSavable());
+  for (const auto& i : inputs_) HR_RETURN_IF_ERROR(i->CheckSavable());
+  return OkStatus();
+}
+
+Status Dataset::SaveOrRestoreSeeds(IteratorState* state) const {
+  std::vector<const Dataset*> left = {this};
+  absl::flat_hash_set<const Dataset*> seen = {this};
+  for (size_t number = 0; !left.empty(); ++number) {
+    const Dataset& d = *left.back();
+    left.pop_back();
+    if (SeedGenerator* const generator = d.seed_generator()) {
+      HR_RETURN_IF_ERROR(
+          generator->SaveOrRestore(StrCat("Seeds[", number, "]"), state));
+    }
+    for (const auto& i : d.inputs_) {
+      if (seen.insert(i.get()).second) left.push_back(i.get());
+    }
+  }
+  return OkStatus();
 }
 
 Status Dataset::NewIterator(const IteratorContext& ctx,

@@ -24,7 +24,11 @@
 namespace headrace {
 
 using TensorTuple = std::vector<Tensor>;
-class FunctionScope;  // framework/kernel/function_runtime.h
+class CapturedFunction;  // kernels/data/captured_function.h
+class FunctionScope;     // framework/kernel/function_runtime.h
+class IteratorState;     // kernels/data/iterator_state.h
+class SeedGenerator;     // kernels/data/seeds.h
+struct StatsTarget;      // kernels/data/stats_aggregator.h
 
 // The arguments of GetNext.
 struct IteratorContext {
@@ -38,6 +42,8 @@ struct IteratorContext {
   // Repetitions of a shuffled dataset are iterated as one dataset. Not so in
   // what functions make.
   bool fuses_shuffles = false;
+  // Where statistics go, or null. Outlives the iterators.
+  const StatsTarget* stats = nullptr;
 
   // The context for an iterator of what a function made, `more` levels deeper.
   IteratorContext Below(int more) const {
@@ -63,6 +69,12 @@ class DatasetIterator {
   // call continues after it.
   virtual Status GetNext(const IteratorContext& ctx, TensorTuple* out,
                          bool* end) = 0;
+
+  // Saves the place to `state`; or takes it from there, which comes before the
+  // first GetNext: what comes next is what would have come next. May wait, as
+  // GetNext does.
+  virtual Status SaveOrRestore(const IteratorContext& ctx,
+                               IteratorState* state) = 0;
 
   // True if the next call of GetNext certainly does not wait.
   virtual bool IsReady() { return false; }
@@ -101,17 +113,28 @@ class Dataset : public RefCounted {
                      std::unique_ptr<DatasetIterator>* out) const;
   // The number of elements, if it is known without iterating.
   virtual int64_t Cardinality() const { return kUnknownCardinality; }
+  // FailedPrecondition "X is stateful." if the place of an iterator does not
+  // tell what comes next, because a function has the op X.
+  Status CheckSavable() const;
+  // The generators of seeds of this dataset and its inputs, which iterations to
+  // come ask, are a part of the place too, and restored after the iterator.
+  Status SaveOrRestoreSeeds(IteratorState* state) const;
 
  protected:
+  // Null if there is none.
+  virtual SeedGenerator* seed_generator() const { return nullptr; }
   virtual Status MakeIterator(const IteratorContext& ctx,
                               std::unique_ptr<DatasetIterator>* out) const = 0;
   void set_may_wait() { may_wait_ = true; }
   // Datasets among `held` will be released with this one.
   void CountHeld(const TensorTuple& held);
+  // Its iterators call `f`, and may therefore wait.
+  void Calls(const std::shared_ptr<const CapturedFunction>& f);
 
  private:
   const ElementSpec spec_;
   const std::vector<RefPtr<const Dataset>> inputs_;
+  std::vector<std::shared_ptr<const CapturedFunction>> functions_;
   int depth_ = 1;
   bool may_wait_ = false;
 };

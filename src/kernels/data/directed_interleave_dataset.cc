@@ -1,8 +1,9 @@
 // DirectedInterleaveDataset: a dataset of numbers says from which of several
 // datasets each element comes.
+#include <algorithm>
 #include <utility>
 
-#include "kernels/data/dataset.h"
+#include "kernels/data/iterator_state.h"
 
 namespace headrace {
 namespace {
@@ -53,6 +54,24 @@ class DirectedInterleaveDataset : public Dataset {
       }
       left_ = 0;
       *end = true;
+      return OkStatus();
+    }
+    Status SaveOrRestore(const IteratorContext& ctx,
+                         IteratorState* state) override {
+      HR_RETURN_IF_ERROR(state->Int("DirectedInterleave:left", &left_, 0,
+                                    static_cast<int64_t>(inputs_.size()) - 1));
+      for (size_t i = 0; i < inputs_.size(); ++i) {
+        const std::string name = StrCat("DirectedInterleave[", i, "]");
+        const Dataset& input = dataset_->input(static_cast<int>(i));
+        HR_RETURN_IF_ERROR(
+            i == 0 ? state->Input(name, ctx, input, &inputs_[i])
+                   : state->InputOrNull(name, ctx, input, &inputs_[i]));
+      }
+      const auto ended = std::count(inputs_.begin(), inputs_.end(), nullptr);
+      if (left_ + ended >= static_cast<int64_t>(inputs_.size())) {
+        return state->Wrong("DirectedInterleave:left",
+                            "is more than there are inputs left");
+      }
       return OkStatus();
     }
 

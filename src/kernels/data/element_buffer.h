@@ -30,6 +30,8 @@ class BufferBudget {
                                      MaxBufferedBytes(), " bytes");
   }
   void Remove(const TensorTuple& e) { bytes_ -= Cost(e); }
+  int64_t bytes() const { return bytes_; }
+  void set_bytes(int64_t bytes) { bytes_ = bytes; }
 
  private:
   static int64_t Cost(const TensorTuple& e) {

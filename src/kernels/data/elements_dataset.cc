@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "kernels/data/iterator_state.h"
+
 namespace headrace {
 namespace {
 
@@ -11,6 +13,7 @@ class ElementsDataset : public Dataset {
       : Dataset(std::move(spec)), elements_(std::move(elements)) {
     for (const TensorTuple& e : elements_) CountHeld(e);
   }
+  const std::vector<TensorTuple>& elements() const { return elements_; }
   int64_t Cardinality() const override {
     return static_cast<int64_t>(elements_.size());
   }
@@ -27,6 +30,10 @@ class ElementsDataset : public Dataset {
         *out = dataset_->elements_[next_++];
       }
       return OkStatus();
+    }
+    Status SaveOrRestore(const IteratorContext&,
+                         IteratorState* state) override {
+      return state->Index("Elements:next", &next_, dataset_->elements_.size());
     }
 
    private:
@@ -47,6 +54,11 @@ class ElementsDataset : public Dataset {
 };
 
 }  // namespace
+
+const std::vector<TensorTuple>* ElementsOf(const Dataset& dataset) {
+  const auto* d = dynamic_cast<const ElementsDataset*>(&dataset);
+  return d == nullptr ? nullptr : &d->elements();
+}
 
 RefPtr<const Dataset> MakeElementsDataset(ElementSpec spec,
                                           std::vector<TensorTuple> elements) {

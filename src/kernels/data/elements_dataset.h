@@ -10,6 +10,8 @@ namespace headrace {
 
 RefPtr<const Dataset> MakeElementsDataset(ElementSpec spec,
                                           std::vector<TensorTuple> elements);
+// The elements of such a dataset. Null for any other.
+const std::vector<TensorTuple>* ElementsOf(const Dataset& dataset);
 
 }  // namespace headrace
 

@@ -6,7 +6,7 @@
 
 #include "io/input_stream.h"
 #include "io/record_file.h"
-#include "kernels/data/dataset.h"
+#include "kernels/data/iterator_state.h"
 
 namespace headrace {
 namespace {
@@ -20,7 +20,18 @@ class FileReader {
  public:
   virtual ~FileReader() = default;
   virtual Status Next(std::string* out, bool* end) = 0;
+  // Of what comes next, from where the reader began.
+  virtual uint64_t offset() const = 0;
 };
+
+// Goes to the place of a file from which it was not read to its end.
+Status SkipTo(uint64_t offset, const std::string& path, InputStream* input) {
+  uint64_t skipped = 0;
+  HR_RETURN_IF_ERROR(input->Skip(offset, &skipped));
+  if (skipped == offset) return OkStatus();
+  return errors::DataLoss("file \"", path, "\" has ", skipped,
+                          " bytes, and is to be read from byte ", offset);
+}
 
 // How files are opened.
 struct FileFormat {
@@ -48,6 +59,7 @@ class RecordFileReader : public FileReader {
   Status Next(std::string* out, bool* end) override {
     return reader_.Next(out, end);
   }
+  uint64_t offset() const override { return reader_.offset(); }
 
  private:
   RecordReader reader_;
@@ -57,8 +69,9 @@ class LineFileReader : public FileReader {
  public:
   static StatusOr<std::unique_ptr<FileReader>> Open(const FileFormat& format,
                                                     const std::string& path,
-                                                    uint64_t) {
+                                                    uint64_t offset) {
     HR_ASSIGN_OR_RETURN(std::unique_ptr<InputStream> input, format.Open(path));
+    HR_RETURN_IF_ERROR(SkipTo(offset, path, input.get()));
     return std::make_unique<LineFileReader>(std::move(input));
   }
   explicit LineFileReader(std::unique_ptr<InputStream> input)
@@ -66,6 +79,7 @@ class LineFileReader : public FileReader {
   Status Next(std::string* out, bool* end) override {
     return reader_.Next(out, end);
   }
+  uint64_t offset() const override { return reader_.offset(); }
 
  private:
   LineReader reader_;
@@ -77,7 +91,7 @@ class FixedLengthFileReader : public FileReader {
  public:
   static StatusOr<std::unique_ptr<FileReader>> Open(const FileFormat& format,
                                                     const std::string& path,
-                                                    uint64_t) {
+                                                    uint64_t offset) {
     if (format.compression == Compression::kNone) {
       HR_ASSIGN_OR_RETURN(const uint64_t size, Env::Default()->FileSize(path));
       const auto body = static_cast<int64_t>(size) - format.header_bytes -
@@ -96,6 +110,7 @@ class FixedLengthFileReader : public FileReader {
       return errors::DataLoss("file \"", path, "\" ends inside its header of ",
                               format.header_bytes, " bytes");
     }
+    HR_RETURN_IF_ERROR(SkipTo(offset, path, input.get()));
     return std::make_unique<FixedLengthFileReader>(format, path,
                                                    std::move(input));
   }
@@ -122,14 +137,17 @@ class FixedLengthFileReader : public FileReader {
     }
     out->assign(held_, 0, record);
     held_.erase(0, record);
+    offset_ += record;
     return OkStatus();
   }
+  uint64_t offset() const override { return offset_; }
 
  private:
   const FileFormat format_;
   const std::string path_;
   const std::unique_ptr<InputStream> input_;
   std::string held_;
+  uint64_t offset_ = 0;
 };
 
 using OpenFn = StatusOr<std::unique_ptr<FileReader>> (*)(
@@ -137,9 +155,11 @@ using OpenFn = StatusOr<std::unique_ptr<FileReader>> (*)(
 
 class FilesDataset : public Dataset {
  public:
-  FilesDataset(std::vector<std::string> paths, std::vector<int64_t> offsets,
-               FileFormat format, OpenFn open)
+  // `kind`: of its op, for the places of iterators.
+  FilesDataset(std::string kind, std::vector<std::string> paths,
+               std::vector<int64_t> offsets, FileFormat format, OpenFn open)
       : Dataset(StringSpec()),
+        kind_(std::move(kind)),
         paths_(std::move(paths)),
         offsets_(std::move(offsets)),
         format_(format),
@@ -172,20 +192,45 @@ class FilesDataset : public Dataset {
       return OkStatus();
     }
 
+    Status SaveOrRestore(const IteratorContext&,
+                         IteratorState* state) override {
+      const std::string& kind = dataset_->kind_;
+      const size_t files = dataset_->paths_.size();
+      HR_RETURN_IF_ERROR(state->Index(StrCat(kind, ":file"), &at_, files));
+      bool open = reader_ != nullptr;
+      HR_RETURN_IF_ERROR(state->Bool(StrCat(kind, ":open"), &open));
+      if (!open) return OkStatus();
+      if (at_ == files) {
+        return state->Wrong(StrCat(kind, ":file"), "is past the last file");
+      }
+      int64_t offset = state->restoring()
+                           ? 0
+                           : static_cast<int64_t>(begin_ + reader_->offset());
+      HR_RETURN_IF_ERROR(state->Int(StrCat(kind, ":offset"), &offset));
+      return state->restoring() ? OpenAt(static_cast<uint64_t>(offset))
+                                : OkStatus();
+    }
+
    private:
     Status Read(bool* file_end) {
       if (reader_ == nullptr) {
         const auto& offsets = dataset_->offsets_;
-        HR_ASSIGN_OR_RETURN(
-            reader_, dataset_->open_(dataset_->format_, dataset_->paths_[at_],
-                                     offsets.empty() ? 0 : offsets[at_]));
+        HR_RETURN_IF_ERROR(OpenAt(offsets.empty() ? 0 : offsets[at_]));
       }
       return reader_->Next(&text_, file_end);
+    }
+    Status OpenAt(uint64_t offset) {
+      begin_ = offset;
+      HR_ASSIGN_OR_RETURN(
+          reader_,
+          dataset_->open_(dataset_->format_, dataset_->paths_[at_], offset));
+      return OkStatus();
     }
 
     const RefPtr<const FilesDataset> dataset_;
     size_t at_ = 0;
     std::unique_ptr<FileReader> reader_;
+    uint64_t begin_ = 0;  // where it began
     std::string text_;
   };
 
@@ -197,6 +242,7 @@ class FilesDataset : public Dataset {
   }
 
  private:
+  const std::string kind_;
   const std::vector<std::string> paths_;
   const std::vector<int64_t> offsets_;  // where to begin; empty: at 0
   const FileFormat format_;
@@ -236,8 +282,8 @@ class FilesDatasetOp : public DatasetOp {
     format.buffer_size = static_cast<size_t>(buffer_size);
     std::vector<int64_t> offsets;
     HR_RETURN_IF_ERROR(ReadMore(*ctx, paths.size(), &format, &offsets));
-    *out = MakeRef<FilesDataset>(std::move(paths), std::move(offsets), format,
-                                 open_);
+    *out = MakeRef<FilesDataset>(type_string(), std::move(paths),
+                                 std::move(offsets), format, open_);
     return OkStatus();
   }
   virtual Status ReadMore(const OpKernelContext&, size_t num_files, FileFormat*,
@@ -348,6 +394,13 @@ class MatchingFilesDatasetOp : public DatasetOp {
         }
         *out = {Tensor::Scalar(tstring(paths_[next_++]))};
         return OkStatus();
+      }
+      // The paths that come next are those that there were.
+      Status SaveOrRestore(const IteratorContext&,
+                           IteratorState* state) override {
+        HR_RETURN_IF_ERROR(state->Bool("MatchingFiles:matched", &matched_));
+        HR_RETURN_IF_ERROR(state->Texts("MatchingFiles:paths", &paths_));
+        return state->Index("MatchingFiles:next", &next_, paths_.size());
       }
 
      private:

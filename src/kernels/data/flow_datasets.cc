@@ -2,7 +2,7 @@
 // are.
 #include <algorithm>
 
-#include "kernels/data/dataset.h"
+#include "kernels/data/iterator_state.h"
 #include "kernels/data/shuffle_dataset.h"
 
 namespace headrace {
@@ -72,6 +72,17 @@ class RepeatDataset : public Dataset {
       *end = true;
       return OkStatus();
     }
+    Status SaveOrRestore(const IteratorContext& ctx,
+                         IteratorState* state) override {
+      HR_RETURN_IF_ERROR(state->Int("Repeat:round", &round_));
+      HR_RETURN_IF_ERROR(state->Bool("Repeat:first", &first_));
+      // Before the first element too, the seeds of the input are a part of it.
+      if (!state->restoring() && input_ == nullptr && round_ == 0 &&
+          dataset_->count_ != 0 && first_) {
+        HR_RETURN_IF_ERROR(dataset_->input().NewIterator(ctx, &input_));
+      }
+      return state->InputOrNull("Repeat", ctx, dataset_->input(), &input_);
+    }
 
    private:
     const RefPtr<const RepeatDataset> dataset_;
@@ -130,6 +141,11 @@ class TakeDataset : public Dataset {
       }
       return OkStatus();
     }
+    Status SaveOrRestore(const IteratorContext& ctx,
+                         IteratorState* state) override {
+      HR_RETURN_IF_ERROR(state->Int("Take:taken", &taken_));
+      return state->InputOrNull("Take", ctx, dataset().input(), &input_);
+    }
 
    private:
     int64_t taken_ = 0;
@@ -178,6 +194,11 @@ class SkipDataset : public Dataset {
       }
       *end = input_ == nullptr;
       return OkStatus();
+    }
+    Status SaveOrRestore(const IteratorContext& ctx,
+                         IteratorState* state) override {
+      HR_RETURN_IF_ERROR(state->Int("Skip:skipped", &skipped_));
+      return state->InputOrNull("Skip", ctx, dataset().input(), &input_);
     }
 
    private:
@@ -235,6 +256,11 @@ class ShardDataset : public Dataset {
       }
       *end = true;
       return OkStatus();
+    }
+    Status SaveOrRestore(const IteratorContext& ctx,
+                         IteratorState* state) override {
+      HR_RETURN_IF_ERROR(state->Int("Shard:next", &next_));
+      return state->InputOrNull("Shard", ctx, dataset().input(), &input_);
     }
 
    private:
@@ -321,6 +347,17 @@ class ConcatenateDataset : public Dataset {
       return OkStatus();
     }
 
+    Status SaveOrRestore(const IteratorContext& ctx,
+                         IteratorState* state) override {
+      int64_t which = which_;
+      HR_RETURN_IF_ERROR(
+          state->Int("Concatenate:which", &which, 0, dataset_->num_inputs()));
+      which_ = static_cast<int>(which);
+      if (which_ == dataset_->num_inputs()) return OkStatus();
+      return state->InputOrNull("Concatenate", ctx, dataset_->input(which_),
+                                &input_);
+    }
+
    private:
     const RefPtr<const ConcatenateDataset> dataset_;
     std::unique_ptr<DatasetIterator> input_;
@@ -381,6 +418,10 @@ class IgnoreErrorsDataset : public Dataset {
         // fail, too.
         if (errors::IsCancelled(s) || errors::IsResourceExhausted(s)) return s;
       }
+    }
+    Status SaveOrRestore(const IteratorContext& ctx,
+                         IteratorState* state) override {
+      return state->Input("IgnoreErrors", ctx, dataset().input(), &input_);
     }
   };
 
@@ -452,6 +493,18 @@ class ZipDataset : public Dataset {
         return OkStatus();
       }
       return status;
+    }
+    Status SaveOrRestore(const IteratorContext& ctx,
+                         IteratorState* state) override {
+      bool ended = inputs_.empty();
+      HR_RETURN_IF_ERROR(state->Bool("Zip:ended", &ended));
+      if (ended) inputs_.clear();
+      for (size_t i = 0; i < inputs_.size(); ++i) {
+        HR_RETURN_IF_ERROR(state->Input(StrCat("Zip[", i, "]"), ctx,
+                                        dataset_->input(static_cast<int>(i)),
+                                        &inputs_[i]));
+      }
+      return OkStatus();
     }
 
    private:
@@ -525,6 +578,10 @@ class FusedShufflesDataset : public Dataset {
       return input_->GetNext(Fusing(ctx), out, end);
     }
     bool IsReady() override { return input_->IsReady(); }
+    Status SaveOrRestore(const IteratorContext& ctx,
+                         IteratorState* state) override {
+      return state->Input("Fused", Fusing(ctx), dataset().input(), &input_);
+    }
   };
 
  protected:

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "kernels/data/captured_function.h"
+#include "kernels/data/iterator_state.h"
 
 namespace headrace {
 namespace {
@@ -17,10 +18,7 @@ class GeneratorDataset : public Dataset {
         init_(std::move(init)),
         next_(std::move(next)),
         finalize_(std::move(finalize)) {
-    set_may_wait();
-    for (const Function* f : {&init_, &next_, &finalize_}) {
-      CountHeld((*f)->captured());
-    }
+    for (const Function* f : {&init_, &next_, &finalize_}) Calls(*f);
   }
 
   class Iterator : public DatasetIterator {
@@ -50,6 +48,19 @@ class GeneratorDataset : public Dataset {
       if (!errors::IsOutOfRange(s)) return s;
       *end = true;
       return Finalize(ctx);
+    }
+
+    Status SaveOrRestore(const IteratorContext& ctx,
+                         IteratorState* state) override {
+      int64_t phase = phase_;
+      HR_RETURN_IF_ERROR(state->Int("Generator:phase", &phase, kNew, kEnded));
+      ElementSpec spec;
+      spec.dtypes = dataset_->init_->ret_types();
+      HR_RETURN_IF_ERROR(state->Element(
+          "Generator:state", phase == kRunning ? &spec : nullptr, &state_));
+      phase_ = static_cast<decltype(phase_)>(phase);
+      scope_ = ctx.scope;
+      return OkStatus();
     }
 
    private:

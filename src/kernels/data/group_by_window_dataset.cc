@@ -2,12 +2,14 @@
 // gives for them; window_size_func(key) elements make a dataset, of which
 // reduce_func(key, dataset) makes another, whose elements are given. What is
 // left at the end makes smaller ones, in the order of the keys.
+#include <limits>
 #include <map>
 #include <utility>
 
 #include "kernels/data/captured_function.h"
 #include "kernels/data/element_buffer.h"
 #include "kernels/data/elements_dataset.h"
+#include "kernels/data/iterator_state.h"
 
 namespace headrace {
 namespace {
@@ -34,10 +36,7 @@ class GroupByWindowDataset : public Dataset {
   GroupByWindowDataset(ElementSpec spec, RefPtr<const Dataset> input,
                        Functions f)
       : Dataset(std::move(spec), {std::move(input)}), f_(std::move(f)) {
-    set_may_wait();
-    for (const Function* g : {&f_.key, &f_.reduce, &f_.window_size}) {
-      CountHeld((*g)->captured());
-    }
+    for (const Function* g : {&f_.key, &f_.reduce, &f_.window_size}) Calls(*g);
   }
 
   class Iterator : public InputIterator<GroupByWindowDataset> {
@@ -55,6 +54,7 @@ class GroupByWindowDataset : public Dataset {
           HR_RETURN_IF_ERROR(group_->GetNext(Inside(ctx), out, &group_end));
           if (!group_end) return OkStatus();
           group_ = nullptr;
+          reduced_.clear();
         }
         if (input_ != nullptr) {
           HR_RETURN_IF_ERROR(Collect(ctx));
@@ -65,6 +65,40 @@ class GroupByWindowDataset : public Dataset {
           return OkStatus();
         }
       }
+    }
+
+    Status SaveOrRestore(const IteratorContext& ctx,
+                         IteratorState* state) override {
+      const ElementSpec& spec = dataset().input().spec();
+      std::vector<int64_t> keys;
+      for (const auto& [key, group] : groups_) keys.push_back(key);
+      int64_t n = static_cast<int64_t>(keys.size());
+      HR_RETURN_IF_ERROR(state->Int("GroupByWindow:groups", &n));
+      for (int64_t i = 0; i < n; ++i) {
+        const std::string name = StrCat("GroupByWindow[", i, "]");
+        constexpr int64_t kMin = std::numeric_limits<int64_t>::min();
+        int64_t key = state->restoring() ? 0 : keys[i];
+        HR_RETURN_IF_ERROR(state->Int(StrCat(name, "_key"), &key, kMin));
+        Group& group = groups_[key];
+        HR_RETURN_IF_ERROR(
+            state->Int(StrCat(name, "_window"), &group.window_size, 1));
+        HR_RETURN_IF_ERROR(state->Elements(name, &spec, &group.elements));
+        for (const TensorTuple& e : group.elements) {
+          if (state->restoring()) HR_RETURN_IF_ERROR(budget_.Add(e));
+        }
+      }
+      HR_RETURN_IF_ERROR(
+          state->InputOrNull("GroupByWindow", ctx, dataset().input(), &input_));
+      // The dataset of the group that comes out is made again.
+      bool reduced = group_ != nullptr;
+      HR_RETURN_IF_ERROR(state->Bool("GroupByWindow:reduced", &reduced));
+      if (!reduced) return OkStatus();
+      HR_RETURN_IF_ERROR(state->Int("GroupByWindow:reduced_key", &reduced_key_,
+                                    std::numeric_limits<int64_t>::min()));
+      HR_RETURN_IF_ERROR(
+          state->Elements("GroupByWindow:reduced", &spec, &reduced_));
+      if (state->restoring()) HR_RETURN_IF_ERROR(OpenReduced(ctx));
+      return state->Inside("GroupByWindow:group", Inside(ctx), group_.get());
     }
 
    private:
@@ -115,18 +149,21 @@ class GroupByWindowDataset : public Dataset {
 
     // The group is gone, also if that fails.
     Status Reduce(const IteratorContext& ctx, Groups::iterator it) {
-      const int64_t key = it->first;
-      std::vector<TensorTuple> elements = std::move(it->second.elements);
+      reduced_key_ = it->first;
+      reduced_ = std::move(it->second.elements);
       groups_.erase(it);
-      for (const TensorTuple& e : elements) budget_.Remove(e);
+      for (const TensorTuple& e : reduced_) budget_.Remove(e);
+      return OpenReduced(ctx);
+    }
+
+    Status OpenReduced(const IteratorContext& ctx) {
       const CapturedFunction& reduce = *dataset().f_.reduce;
       TensorTuple results;
-      HR_RETURN_IF_ERROR(
-          reduce.Run(ctx,
-                     {Tensor::Scalar(key),
-                      DatasetTensor(MakeElementsDataset(
-                          dataset().input().spec(), std::move(elements)))},
-                     &results));
+      HR_RETURN_IF_ERROR(reduce.Run(ctx,
+                                    {Tensor::Scalar(reduced_key_),
+                                     DatasetTensor(MakeElementsDataset(
+                                         dataset().input().spec(), reduced_))},
+                                    &results));
       RefPtr<const Dataset> made;
       HR_RETURN_IF_ERROR(DatasetFromTensor(
           results[0], StrCat("result of function '", reduce.name(), "'"),
@@ -139,6 +176,9 @@ class GroupByWindowDataset : public Dataset {
     Groups groups_;
     BufferBudget budget_;
     std::unique_ptr<DatasetIterator> group_;
+    // What group_ was made of.
+    int64_t reduced_key_ = 0;
+    std::vector<TensorTuple> reduced_;
   };
 
  protected:

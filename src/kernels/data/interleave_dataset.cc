@@ -8,6 +8,7 @@
 
 #include "base/thread_pool.h"
 #include "kernels/data/captured_function.h"
+#include "kernels/data/iterator_state.h"
 #include "kernels/data/parallel_map_dataset.h"
 #include "kernels/data/prefetcher.h"
 
@@ -37,8 +38,7 @@ class InterleaveDataset : public Dataset {
       : Dataset(std::move(spec), {std::move(input)}),
         f_(std::move(f)),
         options_(options) {
-    set_may_wait();
-    CountHeld(f_->captured());
+    Calls(f_);
   }
 
   class Iterator : public InputIterator<InterleaveDataset> {
@@ -91,14 +91,49 @@ class InterleaveDataset : public Dataset {
       return OkStatus();
     }
 
+    Status SaveOrRestore(const IteratorContext& ctx,
+                         IteratorState* state) override {
+      const int64_t longest = dataset().options_.cycle_length;
+      int64_t slots = static_cast<int64_t>(slots_.size());
+      HR_RETURN_IF_ERROR(state->Int("Interleave:slots", &slots, 0, longest));
+      for (int64_t i = 0; i < slots; ++i) {
+        if (state->restoring()) slots_.emplace_back();
+        HR_RETURN_IF_ERROR(
+            SaveOrRestoreSlot(StrCat("Interleave[", i, "]"), ctx, state, i));
+      }
+      HR_RETURN_IF_ERROR(state->Index("Interleave:at", &at_,
+                                      static_cast<size_t>(longest) - 1));
+      HR_RETURN_IF_ERROR(state->Int("Interleave:in_block", &in_block_));
+      HR_RETURN_IF_ERROR(state->Bool("Interleave:input_end", &input_end_));
+      return state->Input("Interleave", ctx, dataset().input(), &input_);
+    }
+
    private:
     // Open if it has an iterator or the failure to make one.
     struct Slot {
+      TensorTuple args;  // of which the dataset was made
       std::unique_ptr<DatasetIterator> iterator;
       Prefetcher* prefetcher = nullptr;  // the iterator, where parallel
       Status status;
       bool empty() const { return iterator == nullptr && status.ok(); }
     };
+
+    Status SaveOrRestoreSlot(const std::string& name,
+                             const IteratorContext& ctx, IteratorState* state,
+                             int64_t i) {
+      Slot& slot = slots_[i];
+      bool empty = slot.empty();
+      HR_RETURN_IF_ERROR(state->Bool(StrCat(name, "_empty"), &empty));
+      if (empty) return OkStatus();
+      HR_RETURN_IF_ERROR(
+          state->StatusValue(StrCat(name, "_status"), &slot.status));
+      if (state->restoring()) ++open_;
+      if (!slot.status.ok()) return OkStatus();
+      HR_RETURN_IF_ERROR(state->Element(StrCat(name, "_args"),
+                                        &dataset().input().spec(), &slot.args));
+      if (state->restoring()) HR_RETURN_IF_ERROR(Open(ctx, &slot));
+      return state->Inside(name, Inside(ctx), slot.iterator.get());
+    }
 
     IteratorContext Inside(const IteratorContext& ctx) const {
       return ctx.Below(dataset().depth());
@@ -141,24 +176,23 @@ class InterleaveDataset : public Dataset {
     // none.
     void OpenAt(const IteratorContext& ctx, size_t i) {
       Slot slot;
-      TensorTuple args;
       bool end = false;
-      slot.status = input_->GetNext(ctx, &args, &end);
+      slot.status = input_->GetNext(ctx, &slot.args, &end);
       if (slot.status.ok() && end) {
         input_end_ = true;
         return;
       }
       if (slot.status.ok()) {
-        slot.status = Open(ctx, std::move(args), &slot);
+        slot.status = Open(ctx, &slot);
       }
       if (i >= slots_.size()) slots_.resize(i + 1);
       slots_[i] = std::move(slot);
       ++open_;
     }
 
-    Status Open(const IteratorContext& ctx, TensorTuple args, Slot* out) const {
+    Status Open(const IteratorContext& ctx, Slot* out) const {
       TensorTuple results;
-      HR_RETURN_IF_ERROR(dataset().f_->Run(ctx, std::move(args), &results));
+      HR_RETURN_IF_ERROR(dataset().f_->Run(ctx, out->args, &results));
       RefPtr<const Dataset> made;
       HR_RETURN_IF_ERROR(DatasetFromTensor(
           results[0], StrCat("result of function '", dataset().f_->name(), "'"),

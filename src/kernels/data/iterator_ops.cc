@@ -3,6 +3,7 @@
 
 #include "headrace/tensor.pb.h"
 #include "kernels/data/iterator_resource.h"
+#include "kernels/data/iterator_state.h"
 #include "kernels/data/optional.h"
 #include "kernels/data/owned_handle.h"
 #include "kernels/data/run_waiting.h"
@@ -334,6 +335,35 @@ REGISTER_KERNEL_BUILDER(Name("IteratorFromStringHandle").Device(DEVICE_CPU),
                         IteratorFromStringHandleOp);
 REGISTER_KERNEL_BUILDER(Name("IteratorFromStringHandleV2").Device(DEVICE_CPU),
                         IteratorFromStringHandleOp);
+
+class SerializeIteratorOp : public AsyncOpKernel {
+ public:
+  using AsyncOpKernel::AsyncOpKernel;
+  void ComputeAsync(OpKernelContext* ctx, DoneCallback done) override {
+    RefPtr<IteratorResource> iterator;
+    OP_REQUIRES_OK_ASYNC(ctx, IteratorInput(ctx, "resource_handle", &iterator),
+                         done);
+    iterator->Save(ctx, std::move(done));
+  }
+};
+REGISTER_KERNEL_BUILDER(Name("SerializeIterator").Device(DEVICE_CPU),
+                        SerializeIteratorOp);
+
+class DeserializeIteratorOp : public AsyncOpKernel {
+ public:
+  using AsyncOpKernel::AsyncOpKernel;
+  void ComputeAsync(OpKernelContext* ctx, DoneCallback done) override {
+    RefPtr<IteratorResource> iterator;
+    OP_REQUIRES_OK_ASYNC(ctx, IteratorInput(ctx, "resource_handle", &iterator),
+                         done);
+    std::unique_ptr<IteratorState> saved;
+    OP_REQUIRES_OK_ASYNC(ctx, IteratorState::Decode(ctx->input(1), &saved),
+                         done);
+    iterator->Restore(ctx, std::move(saved), std::move(done));
+  }
+};
+REGISTER_KERNEL_BUILDER(Name("DeserializeIterator").Device(DEVICE_CPU),
+                        DeserializeIteratorOp);
 
 class IteratorGetDeviceOp : public OpKernel {
  public:

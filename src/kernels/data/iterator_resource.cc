@@ -4,6 +4,7 @@
 
 #include "base/exceptions.h"
 #include "base/waiting_threads.h"
+#include "kernels/data/iterator_state.h"
 #include "kernels/data/prefetcher.h"
 #include "kernels/data/run_waiting.h"
 
@@ -43,6 +44,72 @@ Status IteratorResource::SetDataset(OpKernelContext* ctx,
 
 void IteratorResource::GetNext(OpKernelContext* ctx, TakeCallback take,
                                AsyncOpKernel::DoneCallback done) {
+  Ask(
+      ctx,
+      [take = std::move(take)](const IteratorContext& context, Source* source) {
+        TensorTuple element;
+        bool end = false;
+        HR_RETURN_IF_ERROR(source->iterator->GetNext(context, &element, &end));
+        return take(std::move(element), end);
+      },
+      "GetNext() failed because the iterator has not been initialized. "
+      "Ensure that you have run the initializer operation for this iterator "
+      "before getting the next element.",
+      std::move(done));
+}
+
+void IteratorResource::Save(OpKernelContext* ctx,
+                            AsyncOpKernel::DoneCallback done) {
+  Ask(
+      ctx,
+      [ctx](const IteratorContext& context, Source* source) {
+        HR_RETURN_IF_ERROR(source->dataset->CheckSavable());
+        IteratorState state;
+        HR_RETURN_IF_ERROR(source->iterator->SaveOrRestore(context, &state));
+        HR_RETURN_IF_ERROR(source->dataset->SaveOrRestoreSeeds(&state));
+        Tensor saved;
+        HR_RETURN_IF_ERROR(state.Encode(&saved));
+        ctx->set_output(0, std::move(saved));
+        return OkStatus();
+      },
+      "Save() failed because the iterator has not been initialized. Ensure "
+      "that you have run the initializer operation for this iterator before "
+      "saving it.",
+      std::move(done));
+}
+
+void IteratorResource::Restore(OpKernelContext* ctx,
+                               std::unique_ptr<IteratorState> saved,
+                               AsyncOpKernel::DoneCallback done) {
+  Ask(
+      ctx,
+      [self = RefPtr<IteratorResource>::NewRef(this), ctx,
+       saved = std::shared_ptr<IteratorState>(std::move(saved))](
+          const IteratorContext&, Source* old) {
+        auto source = std::make_shared<Source>();
+        source->dataset = old->dataset;
+        source->scope = NewFunctionScope(ctx);
+        const KernelIteration iteration(ctx, source->scope);
+        const IteratorContext& context = iteration.context();
+        HR_RETURN_IF_ERROR(
+            source->dataset->NewIterator(context, &source->iterator));
+        HR_RETURN_IF_ERROR(
+            source->iterator->SaveOrRestore(context, saved.get()));
+        HR_RETURN_IF_ERROR(source->dataset->SaveOrRestoreSeeds(saved.get()));
+        HR_RETURN_IF_ERROR(saved->CheckAllRestored());
+        MutexLock lock(&self->mu_);
+        self->source_ = std::move(source);
+        return OkStatus();
+      },
+      "Restore() failed because the iterator has not been initialized. Ensure "
+      "that you have run the initializer operation for this iterator before "
+      "restoring it.",
+      std::move(done));
+}
+
+void IteratorResource::Ask(OpKernelContext* ctx, Work work,
+                           const char* uninitialized,
+                           AsyncOpKernel::DoneCallback done) {
   CancellationManager* const cm = ctx->cancellation_manager();
   if (fork_gate_.IsAbandoned()) {
     ctx->CtxFailure(ForkedWhilePreparing());
@@ -53,7 +120,8 @@ void IteratorResource::GetNext(OpKernelContext* ctx, TakeCallback take,
     Request r;
     r.id = next_id_++;
     r.ctx = ctx;
-    r.take = std::move(take);
+    r.work = std::move(work);
+    r.uninitialized = uninitialized;
     r.done = std::move(done);
     if (serving_) {
       // The requests before this one may take long.
@@ -139,22 +207,14 @@ void IteratorResource::ServeOne(Request* request, Source* source) {
                                   source == nullptr ? nullptr : source->scope);
   Status s = iteration.context().CheckCancelled();
   if (s.ok() && source == nullptr) {
-    s = errors::FailedPrecondition(
-        "GetNext() failed because the iterator has not been initialized. "
-        "Ensure that you have run the initializer operation for this iterator "
-        "before getting the next element.");
+    s = errors::FailedPrecondition(request->uninitialized);
   }
-  TensorTuple element;
-  bool end = false;
   if (s.ok()) {
-    s = CatchExceptions([&] {
-      HR_RETURN_IF_ERROR(
-          source->iterator->GetNext(iteration.context(), &element, &end));
-      return request->take(std::move(element), end);
-    });
+    s = CatchExceptions(
+        [&] { return request->work(iteration.context(), source); });
   }
   if (!s.ok()) ctx->CtxFailure(s);
-  request->take = nullptr;
+  request->work = nullptr;
 }
 
 void IteratorResource::Cancel(int64_t id) {

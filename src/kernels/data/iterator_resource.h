@@ -40,6 +40,13 @@ class IteratorResource : public ResourceBase {
   // error goes to `ctx`. Cancelling `ctx` ends the wait.
   void GetNext(OpKernelContext* ctx, TakeCallback take,
                AsyncOpKernel::DoneCallback done);
+  // Sets output 0 to the place of the iteration. What was asked for before
+  // comes first.
+  void Save(OpKernelContext* ctx, AsyncOpKernel::DoneCallback done);
+  // Begins to iterate the same dataset from the place `saved`, which
+  // IteratorState::Encode made of an equal dataset.
+  void Restore(OpKernelContext* ctx, std::unique_ptr<IteratorState> saved,
+               AsyncOpKernel::DoneCallback done);
 
  private:
   // The current iteration. Replaced as a whole.
@@ -48,15 +55,20 @@ class IteratorResource : public ResourceBase {
     std::shared_ptr<FunctionScope> scope;  // outlives the iterator
     std::unique_ptr<DatasetIterator> iterator;
   };
+  // What a request does with the source. It may replace the resource's.
+  using Work = std::function<Status(const IteratorContext&, Source*)>;
   struct Request {
     int64_t id = 0;
     OpKernelContext* ctx = nullptr;
-    TakeCallback take;
+    Work work;
+    const char* uninitialized = nullptr;  // the error without a source
     AsyncOpKernel::DoneCallback done;
     CancellationManager::Token token = 0;
     bool registered = false;
   };
 
+  void Ask(OpKernelContext* ctx, Work work, const char* uninitialized,
+           AsyncOpKernel::DoneCallback done);
   // Serves requests until there are none if this thread may wait. Any other
   // thread serves at most one.
   void Serve(bool may_wait);

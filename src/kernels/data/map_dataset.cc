@@ -4,6 +4,8 @@
 
 #include "framework/tensor/borrowed_buffer.h"
 #include "kernels/data/captured_function.h"
+#include "kernels/data/iterator_state.h"
+#include "kernels/data/stats_aggregator.h"
 
 namespace headrace {
 namespace {
@@ -19,8 +21,7 @@ class MapDataset : public Dataset {
       : Dataset(std::move(spec), {std::move(input)}),
         f_(std::move(f)),
         preserve_cardinality_(preserve_cardinality) {
-    set_may_wait();
-    CountHeld(f_->captured());
+    Calls(f_);
   }
 
   int64_t Cardinality() const override {
@@ -43,6 +44,10 @@ class MapDataset : public Dataset {
       }
       *end = true;
       return OkStatus();
+    }
+    Status SaveOrRestore(const IteratorContext& ctx,
+                         IteratorState* state) override {
+      return state->Input("Map", ctx, dataset().input(), &input_);
     }
   };
 
@@ -89,8 +94,7 @@ class FilterDataset : public Dataset {
       : Dataset(input->spec(), {input}),
         predicate_(std::move(predicate)),
         take_while_(take_while) {
-    set_may_wait();
-    CountHeld(predicate_->captured());
+    Calls(predicate_);
   }
 
   class Iterator : public InputIterator<FilterDataset> {
@@ -110,13 +114,32 @@ class FilterDataset : public Dataset {
               "` must return a scalar bool, got shape ",
               holds[0].shape().DebugString());
         }
-        if (*holds[0].data<bool>()) return OkStatus();
+        const bool is_kept = *holds[0].data<bool>();
+        if (ctx.stats != nullptr && !dataset().take_while_) {
+          Tell(*ctx.stats, is_kept);
+        }
+        if (is_kept) return OkStatus();
         if (dataset().take_while_) break;
       }
       input_ = nullptr;
       *end = true;
       return OkStatus();
     }
+    Status SaveOrRestore(const IteratorContext& ctx,
+                         IteratorState* state) override {
+      return state->InputOrNull(dataset().take_while_ ? "TakeWhile" : "Filter",
+                                ctx, dataset().input(), &input_);
+    }
+
+   private:
+    void Tell(const StatsTarget& stats, bool is_kept) {
+      const char* const what = is_kept ? "filtered" : "dropped";
+      stats.SetScalar(
+          StrCat("FilterDataset/_", dataset().depth(), "::", what, "_elements"),
+          static_cast<double>(++(is_kept ? kept_ : dropped_)));
+    }
+
+    int64_t kept_ = 0, dropped_ = 0;
   };
 
  protected:
@@ -162,8 +185,7 @@ class ScanDataset : public Dataset {
         f_(std::move(f)),
         initial_state_(std::move(initial_state)),
         preserve_cardinality_(preserve_cardinality) {
-    set_may_wait();
-    CountHeld(f_->captured());
+    Calls(f_);
     CountHeld(initial_state_);
   }
 
@@ -199,6 +221,13 @@ class ScanDataset : public Dataset {
       results.erase(outputs, results.end());
       state_ = std::move(results);
       return OkStatus();
+    }
+    Status SaveOrRestore(const IteratorContext& ctx,
+                         IteratorState* state) override {
+      ElementSpec spec;
+      for (const Tensor& t : state_) spec.dtypes.push_back(t.dtype());
+      HR_RETURN_IF_ERROR(state->Element("Scan:state", &spec, &state_));
+      return state->Input("Scan", ctx, dataset().input(), &input_);
     }
 
    private:

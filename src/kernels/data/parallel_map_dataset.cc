@@ -11,7 +11,9 @@
 #include "headrace/mutex.h"
 #include "kernels/data/cancellable_wait.h"
 #include "kernels/data/element_bytes.h"
+#include "kernels/data/iterator_state.h"
 #include "kernels/data/prefetcher.h"
+#include "kernels/data/stats_aggregator.h"
 
 namespace headrace {
 namespace {
@@ -29,8 +31,7 @@ class ParallelMapDataset : public Dataset {
       : Dataset(std::move(spec), {std::move(input)}),
         f_(std::move(f)),
         options_(options) {
-    set_may_wait();
-    CountHeld(f_->captured());
+    Calls(f_);
   }
 
   int64_t Cardinality() const override {
@@ -67,6 +68,7 @@ class ParallelMapDataset::Iterator : public InputIterator<ParallelMapDataset> {
                  bool* end) override {
     if (shared_->fork_gate.IsAbandoned()) return ForkedWhilePreparing();
     FillUp(ctx);
+    if (ctx.stats != nullptr) Tell(*ctx.stats);
     if (calls_.empty()) {
       *end = true;
       return OkStatus();
@@ -104,7 +106,50 @@ class ParallelMapDataset::Iterator : public InputIterator<ParallelMapDataset> {
     return OkStatus();
   }
 
+  // The calls in progress end first; their results are a part of the place.
+  Status SaveOrRestore(const IteratorContext& ctx,
+                       IteratorState* state) override {
+    if (shared_->fork_gate.IsAbandoned()) return ForkedWhilePreparing();
+    if (!state->restoring()) HR_RETURN_IF_ERROR(FinishCalls(ctx));
+    int64_t n = static_cast<int64_t>(calls_.size());
+    HR_RETURN_IF_ERROR(state->Int("ParallelMap:calls", &n));
+    for (int64_t i = 0; i < n; ++i) {
+      const std::string name = StrCat("ParallelMap[", i, "]");
+      auto call = state->restoring() ? std::make_shared<Call>() : calls_[i];
+      HR_RETURN_IF_ERROR(
+          state->StatusValue(StrCat(name, "_status"), &call->status));
+      HR_RETURN_IF_ERROR(
+          state->Bool(StrCat(name, "_of_input"), &call->of_input));
+      HR_RETURN_IF_ERROR(
+          state->Element(name, call->status.ok() ? &dataset().spec() : nullptr,
+                         &call->element));
+      if (!state->restoring()) continue;
+      call->claimed = true;
+      call->done = true;
+      call->bytes = call->of_input ? 0 : ElementBytes(call->element);
+      MutexLock lock(&shared_->mu);
+      shared_->bytes += call->bytes;
+      calls_.push_back(std::move(call));
+    }
+    HR_RETURN_IF_ERROR(state->Bool("ParallelMap:input_end", &input_end_));
+    return state->Input("ParallelMap", ctx, dataset().input(), &input_);
+  }
+
  private:
+  Status FinishCalls(const IteratorContext& ctx) {
+    for (const std::shared_ptr<Call>& call : calls_) {
+      TryStart(shared_, dataset().f_, ctx.scope, call);
+    }
+    CancellableWait wait(ctx.cancellation, &shared_->mu, &shared_->changed);
+    MutexLock lock(&shared_->mu);
+    while (!std::all_of(calls_.begin(), calls_.end(),
+                        [](const auto& c) { return c->done; })) {
+      if (wait.cancelled()) return ctx.cancellation->status();
+      shared_->changed.Wait(&shared_->mu);
+    }
+    return OkStatus();
+  }
+
   struct Call {
     std::atomic<bool> claimed{false};
     bool of_input = false;  // the status is the input's
@@ -137,6 +182,18 @@ class ParallelMapDataset::Iterator : public InputIterator<ParallelMapDataset> {
       const std::shared_ptr<Call>& call = calls_[i];
       if (TryStart(shared_, dataset().f_, ctx.scope, call)) return;
     }
+  }
+
+  void Tell(const StatsTarget& stats) {
+    const ParallelMapOptions& o = dataset().options_;
+    int64_t running = 0;
+    {
+      MutexLock lock(&shared_->mu);
+      running = shared_->running;
+    }
+    stats.SetScalar(
+        StrCat(o.op, "/_", dataset().depth(), "::thread_utilization"),
+        static_cast<double>(running) / static_cast<double>(o.parallelism));
   }
 
   void FillUp(const IteratorContext& ctx) {

@@ -12,7 +12,8 @@ namespace headrace {
 struct ParallelMapOptions {
   int64_t parallelism = 1;  // calls that run, or whose results wait
   bool preserve_cardinality = false;
-  bool sloppy = false;  // in order of completion
+  bool sloppy = false;                    // in order of completion
+  const char* op = "ParallelMapDataset";  // for statistics
 };
 RefPtr<const Dataset> MakeParallelMapDataset(
     ElementSpec spec, RefPtr<const Dataset> input,

@@ -7,6 +7,7 @@
 
 #include "framework/tensor/borrowed_buffer.h"
 #include "framework/tensor/variant.h"
+#include "kernels/data/iterator_state.h"
 #include "kernels/data/parallel_map_dataset.h"
 #include "kernels/io/example_features.h"
 
@@ -41,6 +42,10 @@ class ParseExampleDataset : public Dataset {
       HR_RETURN_IF_ERROR(
           CheckSerialized(in[0], Tensor(DT_STRING), "names", ExampleForm::kV1));
       return dataset().Parse(in[0], out);
+    }
+    Status SaveOrRestore(const IteratorContext& ctx,
+                         IteratorState* state) override {
+      return state->Input("ParseExample", ctx, dataset().input(), &input_);
     }
   };
 

@@ -21,7 +21,8 @@ class PrefetchDataset : public Dataset {
     std::unique_ptr<DatasetIterator> input_iterator;
     HR_RETURN_IF_ERROR(input().NewIterator(ctx, &input_iterator));
     *out = std::make_unique<Prefetcher>(std::move(input_iterator), buffer_size_,
-                                        ctx);
+                                        ctx, nullptr,
+                                        StrCat("PrefetchDataset/_", depth()));
     return OkStatus();
   }
 

@@ -9,6 +9,8 @@
 #include "base/waiting_threads.h"
 #include "kernels/data/cancellable_wait.h"
 #include "kernels/data/element_bytes.h"
+#include "kernels/data/iterator_state.h"
+#include "kernels/data/stats_aggregator.h"
 
 namespace headrace {
 namespace {
@@ -53,17 +55,20 @@ Status ForkedWhilePreparing() {
 class Prefetcher::Buffer : public std::enable_shared_from_this<Buffer> {
  public:
   Buffer(std::unique_ptr<DatasetIterator> input, int64_t capacity,
-         const IteratorContext& ctx, std::shared_ptr<ReadySignal> signal)
+         const IteratorContext& ctx, std::shared_ptr<ReadySignal> signal,
+         std::string stats_name)
       : input_(std::move(input)),
         capacity_(capacity),
         signal_(std::move(signal)),
-        context_{&cancellation_, ctx.depth, ctx.scope} {}
+        stats_name_(std::move(stats_name)),
+        context_(CancelledBy(&cancellation_, ctx)) {}
 
   // The thread that fills was at work when the process forked, and is not here.
   bool IsAbandoned() const { return fork_gate_.IsAbandoned(); }
   // Nothing is produced afterwards; the input is gone.
   void Stop();
   Status GetNext(const IteratorContext& ctx, TensorTuple* out, bool* end);
+  Status SaveOrRestore(const IteratorContext& ctx, IteratorState* state);
   bool IsReady();
   bool ReadyOrStart();
 
@@ -74,6 +79,12 @@ class Prefetcher::Buffer : public std::enable_shared_from_this<Buffer> {
     int64_t bytes = 0;
   };
 
+  static IteratorContext CancelledBy(CancellationManager* cancellation,
+                                     IteratorContext ctx) {
+    ctx.cancellation = cancellation;
+    return ctx;
+  }
+  void Tell(const StatsTarget* stats) const REQUIRES(mu_);
   bool HasRoom() const REQUIRES(mu_) {
     return static_cast<int64_t>(items_.size()) < capacity_ &&
            (items_.empty() || bytes_ < kMaxBytes);
@@ -93,6 +104,7 @@ class Prefetcher::Buffer : public std::enable_shared_from_this<Buffer> {
   std::unique_ptr<DatasetIterator> input_;
   const int64_t capacity_;
   const std::shared_ptr<ReadySignal> signal_;
+  const std::string stats_name_;
   CancellationManager cancellation_;
   const IteratorContext context_;
   // The thread that fills is inside for as long as it may hold a lock, or wait:
@@ -104,14 +116,17 @@ class Prefetcher::Buffer : public std::enable_shared_from_this<Buffer> {
   std::list<Item> items_ GUARDED_BY(mu_);
   int64_t bytes_ GUARDED_BY(mu_) = 0;
   bool filling_ GUARDED_BY(mu_) = false;
+  bool pausing_ GUARDED_BY(mu_) = false;  // no thread is to fill
   bool ended_ GUARDED_BY(mu_) = false;
 };
 
 Prefetcher::Prefetcher(std::unique_ptr<DatasetIterator> input, int64_t capacity,
                        const IteratorContext& ctx,
-                       std::shared_ptr<ReadySignal> signal)
+                       std::shared_ptr<ReadySignal> signal,
+                       std::string stats_name)
     : buffer_(std::make_shared<Buffer>(std::move(input), capacity, ctx,
-                                       std::move(signal))) {}
+                                       std::move(signal),
+                                       std::move(stats_name))) {}
 
 Prefetcher::~Prefetcher() {
   if (buffer_->IsAbandoned()) {
@@ -125,6 +140,12 @@ Status Prefetcher::GetNext(const IteratorContext& ctx, TensorTuple* out,
                            bool* end) {
   if (buffer_->IsAbandoned()) return ForkedWhilePreparing();
   return buffer_->GetNext(ctx, out, end);
+}
+
+Status Prefetcher::SaveOrRestore(const IteratorContext& ctx,
+                                 IteratorState* state) {
+  if (buffer_->IsAbandoned()) return ForkedWhilePreparing();
+  return buffer_->SaveOrRestore(ctx, state);
 }
 
 bool Prefetcher::IsReady() {
@@ -151,6 +172,16 @@ Prefetcher::Buffer::Item Prefetcher::Buffer::Produce(bool* end) {
       [&] { return input_->GetNext(context_, &item.element, end); });
   item.bytes = ElementBytes(item.element);
   return item;
+}
+
+void Prefetcher::Buffer::Tell(const StatsTarget* stats) const {
+  if (stats == nullptr || stats_name_.empty()) return;
+  const double size = static_cast<double>(items_.size());
+  const double capacity = static_cast<double>(capacity_);
+  stats->AddToHistogram(StrCat(stats_name_, "::buffer_utilization"),
+                        size / capacity);
+  stats->SetScalar(StrCat(stats_name_, "::buffer_capacity"), capacity);
+  stats->SetScalar(StrCat(stats_name_, "::buffer_size"), size);
 }
 
 bool Prefetcher::Buffer::StartFilling() {
@@ -196,12 +227,45 @@ bool Prefetcher::Buffer::AddOne() {
 }
 
 bool Prefetcher::Buffer::WaitForRoom() {
-  for (int naps = 0; !ended_ && !cancellation_.IsCancelled(); ++naps) {
+  for (int naps = 0; !ended_ && !pausing_ && !cancellation_.IsCancelled();
+       ++naps) {
     if (HasRoom()) return true;
     if (naps == kIdleNaps) break;
     room_.WaitWithTimeout(&mu_, kNap);
   }
   return false;
+}
+
+Status Prefetcher::Buffer::SaveOrRestore(const IteratorContext& ctx,
+                                         IteratorState* state) {
+  {
+    CancellableWait wait(ctx.cancellation, &mu_, &changed_);
+    MutexLock lock(&mu_);
+    pausing_ = true;
+    room_.SignalAll();
+    while (filling_ && !wait.cancelled()) changed_.Wait(&mu_);
+    pausing_ = false;
+    if (filling_) return ctx.cancellation->status();
+  }
+  // Only this thread starts another one that fills.
+  MutexLock lock(&mu_);
+  int64_t n = static_cast<int64_t>(items_.size());
+  HR_RETURN_IF_ERROR(state->Int("Prefetch:items", &n));
+  auto item = items_.begin();
+  for (int64_t i = 0; i < n; ++i) {
+    const std::string name = StrCat("Prefetch[", i, "]");
+    if (state->restoring()) item = items_.emplace(items_.end());
+    HR_RETURN_IF_ERROR(
+        state->StatusValue(StrCat(name, "_status"), &item->status));
+    HR_RETURN_IF_ERROR(state->Element(name, nullptr, &item->element));
+    if (state->restoring()) {
+      item->bytes = ElementBytes(item->element);
+      bytes_ += item->bytes;
+    }
+    ++item;
+  }
+  HR_RETURN_IF_ERROR(state->Bool("Prefetch:ended", &ended_));
+  return state->Inside("Prefetch", context_, input_.get());
 }
 
 bool Prefetcher::Buffer::ReadyOrStart() {
@@ -224,6 +288,7 @@ Status Prefetcher::Buffer::GetNext(const IteratorContext& ctx, TensorTuple* out,
       if (wait.cancelled()) return ctx.cancellation->status();
       changed_.Wait(&mu_);
     }
+    Tell(ctx.stats);
     if (!items_.empty()) {
       Item item = std::move(items_.front());
       items_.pop_front();

@@ -6,6 +6,7 @@
 #define HEADRACE_KERNELS_DATA_PREFETCHER_H_
 
 #include <memory>
+#include <string>
 
 #include "headrace/mutex.h"
 #include "kernels/data/dataset.h"
@@ -37,15 +38,20 @@ class Prefetcher : public DatasetIterator {
  public:
   // Keeps up to `capacity` >= 1 elements ready, fewer if they are large. Calls
   // the input with `ctx`, but with another cancellation. Notifies `signal`, if
-  // given, when an element or the end is ready.
+  // given, when an element or the end is ready. With `stats_name`, tells
+  // ctx.stats at each GetNext how full it is.
   Prefetcher(std::unique_ptr<DatasetIterator> input, int64_t capacity,
              const IteratorContext& ctx,
-             std::shared_ptr<ReadySignal> signal = nullptr);
+             std::shared_ptr<ReadySignal> signal = nullptr,
+             std::string stats_name = "");
   // Cancels the input's work and waits for it.
   ~Prefetcher() override;
 
   Status GetNext(const IteratorContext& ctx, TensorTuple* out,
                  bool* end) override;
+  // Saved between two elements of the input; then the thread goes on.
+  Status SaveOrRestore(const IteratorContext& ctx,
+                       IteratorState* state) override;
   bool IsReady() override;
   // True if GetNext may be called now: it will not wait, or no thread could be
   // started to prepare anything. False if a thread is working.

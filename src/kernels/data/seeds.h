@@ -5,6 +5,7 @@
 #include "framework/kernel/philox.h"
 #include "headrace/mutex.h"
 #include "headrace/op_kernel.h"
+#include "kernels/data/iterator_state.h"
 
 namespace headrace {
 
@@ -12,6 +13,13 @@ struct SeedPair {
   uint64_t seed = 0, seed2 = 0;
 
   PhiloxWords Words() const { return PhiloxWords(Philox(seed, seed2)); }
+  Status SaveOrRestore(absl::string_view name, IteratorState* state) {
+    PhiloxWords words(Philox::FromState(seed, seed2, 0));
+    HR_RETURN_IF_ERROR(state->Words(name, &words));
+    seed = words.state().key;
+    seed2 = words.state().low;
+    return OkStatus();
+  }
 };
 
 // Reads the inputs "seed" and "seed2". If both are 0, makes unpredictable
@@ -23,22 +31,28 @@ class SeedGenerator : public ResourceBase {
  public:
   // Without `reshuffle`, every call of Next returns `seeds`.
   SeedGenerator(SeedPair seeds, bool reshuffle)
-      : seeds_(seeds), reshuffle_(reshuffle), words_(seeds.Words()) {}
+      : reshuffle_(reshuffle), seeds_(seeds), words_(seeds.Words()) {}
   std::string DebugString() const override { return "SeedGenerator"; }
 
   SeedPair Next() {
-    if (!reshuffle_) return seeds_;
     MutexLock lock(&mu_);
+    if (!reshuffle_) return seeds_;
     SeedPair next;
     next.seed = words_();
     next.seed2 = words_();
     return next;
   }
+  // The seeds that iterations to come will have.
+  Status SaveOrRestore(absl::string_view name, IteratorState* state) {
+    MutexLock lock(&mu_);
+    HR_RETURN_IF_ERROR(seeds_.SaveOrRestore(StrCat(name, "_seed"), state));
+    return state->Words(StrCat(name, "_words"), &words_);
+  }
 
  private:
-  const SeedPair seeds_;
   const bool reshuffle_;
   Mutex mu_;
+  SeedPair seeds_ GUARDED_BY(mu_);
   PhiloxWords words_ GUARDED_BY(mu_);
 };
 

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "kernels/data/element_buffer.h"
+#include "kernels/data/iterator_state.h"
 #include "kernels/data/owned_handle.h"
 #include "kernels/data/seeds.h"
 #include "kernels/lib/handle_lookup.h"
@@ -87,6 +88,51 @@ class ShuffleDataset : public Dataset {
       return OkStatus();
     }
 
+    Status SaveOrRestore(const IteratorContext& ctx,
+                         IteratorState* state) override {
+      HR_RETURN_IF_ERROR(
+          dataset_->seeds_->SaveOrRestore("Shuffle:generator", state));
+      HR_RETURN_IF_ERROR(state->Words("Shuffle:words", &words_));
+      // Before the first element too, the seeds of the input are a part of it.
+      if (!state->restoring() && round_ == 0 && dataset_->count_ != 0) {
+        HR_RETURN_IF_ERROR(BeginRound(ctx));
+      }
+      HR_RETURN_IF_ERROR(state->Int("Shuffle:round", &round_));
+      HR_RETURN_IF_ERROR(state->Bool("Shuffle:any", &any_));
+      // The elements of each round, the first of them at position 0.
+      const ElementSpec& spec = dataset_->spec();
+      int64_t rounds = static_cast<int64_t>(rounds_.size());
+      HR_RETURN_IF_ERROR(state->Int("Shuffle:rounds", &rounds));
+      for (int64_t r = 0; r < rounds; ++r) {
+        const std::string name = StrCat("Shuffle:round[", r, "]");
+        std::vector<TensorTuple> elements;
+        if (!state->restoring()) {
+          for (int64_t i = rounds_[r].begin; i < rounds_[r].end; ++i) {
+            elements.push_back(At(i));
+          }
+        }
+        HR_RETURN_IF_ERROR(state->Elements(name, &spec, &elements));
+        if (!state->restoring()) continue;
+        rounds_.push_back({next_, next_});
+        for (TensorTuple& e : elements) {
+          if (next_ == dataset_->buffer_size_) {
+            return state->Wrong(StrCat(name, "_size"),
+                                "is more than the buffer holds");
+          }
+          HR_RETURN_IF_ERROR(budget_.Add(e));
+          ring_.push_back(std::move(e));
+          rounds_.back().end = ++next_;
+          ++left_;
+        }
+      }
+      HR_RETURN_IF_ERROR(
+          state->InputOrNull("Shuffle", ctx, dataset_->input(), &input_));
+      if (input_ != nullptr && rounds == 0) {
+        return state->Wrong("Shuffle:rounds", "is 0, and there is an input");
+      }
+      return OkStatus();
+    }
+
    private:
     // Positions in the sequence of all rounds.
     struct Round {
@@ -106,21 +152,24 @@ class ShuffleDataset : public Dataset {
       return left_ < dataset_->buffer_size_;
     }
 
+    Status BeginRound(const IteratorContext& ctx) {
+      HR_RETURN_IF_ERROR(dataset_->input().NewIterator(ctx, &input_));
+      const int64_t begin = rounds_.empty() ? next_ : rounds_.back().end;
+      rounds_.push_back({begin, begin});
+      ++round_;
+      return OkStatus();
+    }
+
     Status Fill(const IteratorContext& ctx) {
       while (WantsMore()) {
         HR_RETURN_IF_ERROR(ctx.CheckCancelled());
-        if (input_ == nullptr) {
-          HR_RETURN_IF_ERROR(dataset_->input().NewIterator(ctx, &input_));
-          const int64_t begin = rounds_.empty() ? next_ : rounds_.back().end;
-          rounds_.push_back({begin, begin});
-          ++round_;
-        }
+        if (input_ == nullptr) HR_RETURN_IF_ERROR(BeginRound(ctx));
         TensorTuple e;
         bool input_end = false;
         HR_RETURN_IF_ERROR(input_->GetNext(ctx, &e, &input_end));
         if (input_end) {
           input_ = nullptr;
-          if (next_ == 0 && dataset_->count_ < 0) {
+          if (!any_ && dataset_->count_ < 0) {
             return OkStatus();  // nothing to repeat
           }
           continue;
@@ -135,6 +184,7 @@ class ShuffleDataset : public Dataset {
         }
         rounds_.back().end = ++next_;
         ++left_;
+        any_ = true;
       }
       return OkStatus();
     }
@@ -146,11 +196,13 @@ class ShuffleDataset : public Dataset {
     std::deque<Round> rounds_;
     int64_t next_ = 0;  // the position of the next element
     int64_t left_ = 0;
+    bool any_ = false;  // the input has an element
     PhiloxWords words_;
     BufferBudget budget_;
   };
 
  protected:
+  SeedGenerator* seed_generator() const override { return seeds_.get(); }
   Status MakeIterator(const IteratorContext&,
                       std::unique_ptr<DatasetIterator>* out) const override {
     *out =

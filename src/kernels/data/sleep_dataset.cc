@@ -5,7 +5,7 @@
 #include "headrace/clock.h"
 #include "headrace/mutex.h"
 #include "kernels/data/cancellable_wait.h"
-#include "kernels/data/dataset.h"
+#include "kernels/data/iterator_state.h"
 
 namespace headrace {
 namespace {
@@ -26,6 +26,10 @@ class SleepDataset : public Dataset {
                    bool* end) override {
       HR_RETURN_IF_ERROR(Sleep(ctx));
       return input_->GetNext(ctx, out, end);
+    }
+    Status SaveOrRestore(const IteratorContext& ctx,
+                         IteratorState* state) override {
+      return state->Input("Sleep", ctx, dataset().input(), &input_);
     }
 
    private:

@@ -4,7 +4,7 @@
 #include "framework/kernel/philox.h"
 #include "framework/tensor/borrowed_buffer.h"
 #include "framework/tensor/variant.h"
-#include "kernels/data/dataset.h"
+#include "kernels/data/iterator_state.h"
 #include "kernels/data/seeds.h"
 
 namespace headrace {
@@ -51,6 +51,11 @@ class TensorsDataset : public Dataset {
       }
       ++next_;
       return OkStatus();
+    }
+    Status SaveOrRestore(const IteratorContext&,
+                         IteratorState* state) override {
+      return state->Int(kSlices ? "TensorSlices:next" : "Tensors:next", &next_,
+                        0, dataset_->Cardinality());
     }
 
    private:
@@ -156,6 +161,13 @@ class SparseTensorSliceDataset : public Dataset {
       ++row_;
       return OkStatus();
     }
+    Status SaveOrRestore(const IteratorContext&,
+                         IteratorState* state) override {
+      HR_RETURN_IF_ERROR(state->Int("SparseTensorSlices:row", &row_, 0,
+                                    dataset_->Cardinality()));
+      return state->Int("SparseTensorSlices:entry", &entry_, 0,
+                        dataset_->values_.NumElements());
+    }
 
    private:
     const RefPtr<const SparseTensorSliceDataset> dataset_;
@@ -252,6 +264,10 @@ class RangeDataset : public Dataset {
       *out = {Number(dataset_->spec().dtypes[0], value)};
       return OkStatus();
     }
+    Status SaveOrRestore(const IteratorContext&,
+                         IteratorState* state) override {
+      return state->Int("Range:next", &next_, 0, dataset_->count_);
+    }
 
    private:
     static Tensor Number(DataType type, int64_t v) {
@@ -342,21 +358,28 @@ class RandomDataset : public Dataset {
 
   class Iterator : public DatasetIterator {
    public:
-    explicit Iterator(SeedPair seeds)
-        : words_(Philox(seeds.seed, seeds.seed2)) {}
+    explicit Iterator(RefPtr<SeedGenerator> seeds)
+        : seeds_(std::move(seeds)), words_(seeds_->Next().Words()) {}
     Status GetNext(const IteratorContext&, TensorTuple* out, bool*) override {
       *out = {Tensor::Scalar(static_cast<int64_t>(words_()))};
       return OkStatus();
     }
+    Status SaveOrRestore(const IteratorContext&,
+                         IteratorState* state) override {
+      HR_RETURN_IF_ERROR(seeds_->SaveOrRestore("Random:generator", state));
+      return state->Words("Random:words", &words_);
+    }
 
    private:
+    const RefPtr<SeedGenerator> seeds_;
     PhiloxWords words_;
   };
 
  protected:
+  SeedGenerator* seed_generator() const override { return seeds_.get(); }
   Status MakeIterator(const IteratorContext&,
                       std::unique_ptr<DatasetIterator>* out) const override {
-    *out = std::make_unique<Iterator>(seeds_->Next());
+    *out = std::make_unique<Iterator>(seeds_);
     return OkStatus();
   }
 

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "kernels/data/element_buffer.h"
+#include "kernels/data/iterator_state.h"
 #include "kernels/lib/growing_table.h"
 
 namespace headrace {
@@ -39,6 +40,18 @@ class UniqueDataset : public Dataset {
       }
       *end = true;
       return OkStatus();
+    }
+    Status SaveOrRestore(const IteratorContext& ctx,
+                         IteratorState* state) override {
+      std::vector<std::string> seen(seen_.begin(), seen_.end());
+      int64_t bytes = budget_.bytes();
+      HR_RETURN_IF_ERROR(state->Texts("Unique:seen", &seen));
+      HR_RETURN_IF_ERROR(state->Int("Unique:bytes", &bytes));
+      if (state->restoring()) {
+        for (std::string& key : seen) InsertIntoSet(&seen_, std::move(key));
+        budget_.set_bytes(bytes);
+      }
+      return state->InputOrNull("Unique", ctx, dataset().input(), &input_);
     }
 
    private:

@@ -8,6 +8,7 @@
 #include "kernels/data/batching_dataset.h"
 #include "kernels/data/element_buffer.h"
 #include "kernels/data/elements_dataset.h"
+#include "kernels/data/iterator_state.h"
 
 namespace headrace {
 namespace {
@@ -99,6 +100,16 @@ class WindowDataset : public Dataset {
         HR_RETURN_IF_ERROR(Take(ctx, &skipped));
       }
       return OkStatus();
+    }
+
+    Status SaveOrRestore(const IteratorContext& ctx,
+                         IteratorState* state) override {
+      HR_RETURN_IF_ERROR(
+          state->Elements("Window:elements", nullptr, &elements_));
+      for (const TensorTuple& e : elements_) {
+        if (state->restoring()) HR_RETURN_IF_ERROR(budget_.Add(e));
+      }
+      return state->InputOrNull("Window", ctx, dataset().input(), &input_);
     }
 
    private:

@@ -73,8 +73,9 @@ class WhileOp : public FunctionCallKernel {
     OP_REQUIRES_OK_ASYNC(ctx, cond_.Get(ctx, &cond), done);
     OP_REQUIRES_ASYNC(
         ctx, cond->ret_types().size() == 1,
-        errors::InvalidArgument("condition '", cond->name(), "' has ",
-                                cond->ret_types().size(), " results, wanted 1"),
+        errors::InvalidArgument(
+            "Expected a single scalar return value from WhileOp cond, got ",
+            cond->ret_types().size(), " tensors."),
         done);
     (new WhileLoop(ctx, std::move(done), *cond, &body_))->Run();
   }

@@ -119,12 +119,49 @@ void AddScalarSummary(const std::string& tag, const Tensor& values, int64_t i,
   });
 }
 
+SummaryHistogram::SummaryHistogram()
+    : buckets_(BucketLimits().size()),
+      min_(std::numeric_limits<double>::max()),
+      max_(-min_) {}
+
+void SummaryHistogram::Add(double x) {
+  const std::vector<double>& limits = BucketLimits();
+  const auto at = std::upper_bound(limits.begin(), limits.end(), x);
+  // The largest double has no limit above it.
+  ++buckets_[std::min<size_t>(at - limits.begin(), limits.size() - 1)];
+  min_ = std::min(min_, x);
+  max_ = std::max(max_, x);
+  ++num_;
+  sum_ += x;
+  squares_ += x * x;
+}
+
+void SummaryHistogram::AddTo(const std::string& tag,
+                             pb::Summary* summary) const {
+  const std::vector<double>& limits = BucketLimits();
+  pb::Summary::Value* v = summary->add_value();
+  v->set_tag(tag);
+  pb::HistogramProto* h = v->mutable_histo();
+  h->set_min(min_);
+  h->set_max(max_);
+  h->set_num(num_);
+  h->set_sum(sum_);
+  h->set_sum_squares(squares_);
+  // A run of empty buckets is written as one.
+  for (size_t i = 0; i < buckets_.size();) {
+    const double count = buckets_[i];
+    double limit = limits[i++];
+    while (count == 0 && i < buckets_.size() && buckets_[i] == 0) {
+      limit = limits[i++];
+    }
+    h->add_bucket_limit(limit);
+    h->add_bucket(count);
+  }
+}
+
 Status AddHistogramSummary(const std::string& tag, const Tensor& values,
                            const std::string& node, pb::Summary* summary) {
-  const std::vector<double>& limits = BucketLimits();
-  std::vector<double> buckets(limits.size());
-  double min = std::numeric_limits<double>::max(), max = -min;
-  double sum = 0, squares = 0;
+  SummaryHistogram histogram;
   Status status;
   WithRealNumbers(values, [&](const auto& span) {
     for (const auto& value : span) {
@@ -134,34 +171,11 @@ Status AddHistogramSummary(const std::string& tag, const Tensor& values,
                                          " in summary histogram for: ", node);
         return;
       }
-      const auto at = std::upper_bound(limits.begin(), limits.end(), x);
-      // The largest double has no limit above it.
-      ++buckets[std::min<size_t>(at - limits.begin(), limits.size() - 1)];
-      min = std::min(min, x);
-      max = std::max(max, x);
-      sum += x;
-      squares += x * x;
+      histogram.Add(x);
     }
   });
   HR_RETURN_IF_ERROR(status);
-  pb::Summary::Value* v = summary->add_value();
-  v->set_tag(tag);
-  pb::HistogramProto* h = v->mutable_histo();
-  h->set_min(min);
-  h->set_max(max);
-  h->set_num(static_cast<double>(values.NumElements()));
-  h->set_sum(sum);
-  h->set_sum_squares(squares);
-  // A run of empty buckets is written as one.
-  for (size_t i = 0; i < buckets.size();) {
-    const double count = buckets[i];
-    double limit = limits[i++];
-    while (count == 0 && i < buckets.size() && buckets[i] == 0) {
-      limit = limits[i++];
-    }
-    h->add_bucket_limit(limit);
-    h->add_bucket(count);
-  }
+  histogram.AddTo(tag, summary);
   return OkStatus();
 }
 

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "headrace/op_kernel.h"
 #include "headrace/summary.pb.h"
@@ -14,6 +15,19 @@ namespace headrace {
 // Adds element `i` of a tensor of real numbers or bools.
 void AddScalarSummary(const std::string& tag, const Tensor& values, int64_t i,
                       pb::Summary* summary);
+// A histogram that grows with each value.
+class SummaryHistogram {
+ public:
+  SummaryHistogram();
+  // `x` is finite.
+  void Add(double x);
+  void AddTo(const std::string& tag, pb::Summary* summary) const;
+
+ private:
+  std::vector<double> buckets_;
+  double min_, max_;
+  double num_ = 0, sum_ = 0, squares_ = 0;
+};
 // Adds a histogram of the elements. InvalidArgument, with the node, for a value
 // that is not finite.
 Status AddHistogramSummary(const std::string& tag, const Tensor& values,

@@ -29,8 +29,9 @@ Status ReadOptions(OpKernelConstruction* ctx, bool immutable,
   if (ctx->HasAttr("value_shape")) {
     HR_RETURN_IF_ERROR(ctx->GetAttr("value_shape", &o->value_shape));
   }
+  // Values of an immutable table are compared.
   if (!IsKeyType(o->key_dtype) || o->value_dtype == DT_RESOURCE ||
-      o->value_dtype == DT_VARIANT) {
+      (immutable && o->value_dtype == DT_VARIANT)) {
     return errors::InvalidArgument("no table maps ",
                                    DataTypeString(o->key_dtype), " to ",
                                    DataTypeString(o->value_dtype));

@@ -56,6 +56,20 @@ TRANSFORM_OP("ExperimentalUniqueDataset");
 TRANSFORM_OP("SleepDataset").Input("sleep_microseconds: int64");
 TRANSFORM_OP("ExperimentalSleepDataset").Input("sleep_microseconds: int64");
 
+TRANSFORM_OP("LatencyStatsDataset").Input("tag: string");
+TRANSFORM_OP("ExperimentalLatencyStatsDataset").Input("tag: string");
+TRANSFORM_OP("BytesProducedStatsDataset").Input("tag: string");
+TRANSFORM_OP("ExperimentalBytesProducedStatsDataset").Input("tag: string");
+#define SET_STATS_OP(NAME)                 \
+  TRANSFORM_OP(NAME)                       \
+      .Input("stats_aggregator: resource") \
+      .Input("tag: string")                \
+      .Input("counter_prefix: string")     \
+      .SetIsStateful()
+SET_STATS_OP("SetStatsAggregatorDataset").ReadsState();
+SET_STATS_OP("ExperimentalSetStatsAggregatorDataset").ReadsState();
+#undef SET_STATS_OP
+
 TRANSFORM_OP("RepeatDataset")
     .Input("count: int64")
     .Attr("metadata: string = ''");

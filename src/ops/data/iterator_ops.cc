@@ -56,9 +56,35 @@ GET_DEVICE_OP("IteratorGetDevice").ReadsState();
 GET_DEVICE_OP("ExperimentalIteratorGetDevice").ReadsState();
 #undef GET_DEVICE_OP
 
+#define STATS_HANDLE_OP(NAME)         \
+  SCALARS_OP(NAME)                    \
+      .Output("handle: resource")     \
+      .Attr("container: string = ''") \
+      .Attr("shared_name: string = ''")
+STATS_HANDLE_OP("StatsAggregatorHandle").WritesState();
+STATS_HANDLE_OP("ExperimentalStatsAggregatorHandle").WritesState();
+#undef STATS_HANDLE_OP
+#define STATS_SUMMARY_OP(NAME) \
+  SCALARS_OP(NAME).Input("iterator: resource").Output("summary: string")
+STATS_SUMMARY_OP("StatsAggregatorSummary").ReadsState();
+STATS_SUMMARY_OP("ExperimentalStatsAggregatorSummary").ReadsState();
+#undef STATS_SUMMARY_OP
+
 REGISTER_OP("MakeIterator")
     .Input("dataset: variant")
     .Input("iterator: resource")
+    .SetIsStateful()
+    .SetShapeFn(DatasetConsumerShape)
+    .WritesState()
+    .CallsFunctions();
+SCALARS_OP("SerializeIterator")
+    .Input("resource_handle: resource")
+    .Output("serialized: variant")
+    .ReadsState()
+    .CallsFunctions();
+REGISTER_OP("DeserializeIterator")
+    .Input("resource_handle: resource")
+    .Input("serialized: variant")
     .SetIsStateful()
     .SetShapeFn(DatasetConsumerShape)
     .WritesState()

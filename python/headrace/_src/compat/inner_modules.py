@@ -362,6 +362,14 @@ NAMES = {
         "compat.dataset_test_case": """
             DatasetTestBase default_test_combinations""",
     },
+    "python.eager.wrap_function": {
+        "functions.wrapped": """
+            VariableHolder WrappedFunction WrappedGraph
+            function_from_graph_def""",
+    },
+    "python.data.experimental.ops.stats_ops": {
+        "data.stats": "set_stats_aggregator",
+    },
     "python.data.ops.dataset_ops": {
         "data.datasets": "DatasetV1Adapter=Dataset DatasetV2=Dataset",
     },

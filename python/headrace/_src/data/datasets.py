@@ -519,7 +519,20 @@ class Dataset(Typed):
                                        name="optimizations"),
                 optimization_configs=_OPTIMIZATION_CONFIGS,
                 **attrs(self._spec))
-        return _raw.ModelDataset(out, **attrs(self._spec))
+        out = _raw.ModelDataset(out, **attrs(self._spec))
+        stats = self.options().experimental_stats
+        aggregator = stats._get("aggregator", None)
+        if aggregator is None:
+            return out
+        if stats._get("latency_all_edges", False):
+            raise NotImplementedError(
+                "Options.experimental_stats.latency_all_edges is not supported: "
+                "put tf.data.experimental.latency_stats(name) behind the datasets "
+                "whose latency is of interest.")
+        return _raw.SetStatsAggregatorDataset(
+            out, aggregator._resource, *(
+                convert_to_tensor(stats._get(name, ""), dtype=_dtypes.string)
+                for name in ("prefix", "counter_prefix")), **attrs(self._spec))
 
     def _optimize_in(self, function):
         """Adds to a FunctionDef, which returns the dataset, what _optimized
@@ -559,6 +572,11 @@ class Dataset(Typed):
     def make_one_shot_iterator(self):
         """An iterator that needs no initialisation and goes through once. The
         dataset may depend on constants alone."""
+        if self.options().experimental_stats._get("aggregator", None):
+            raise ValueError(
+                "`Dataset.make_one_shot_iterator()` does not support the option "
+                "experimental_stats.aggregator: use "
+                "`Dataset.make_initializable_iterator()`.")
         try:
             factory = _func_graph.by_value(
                 self._variant_tensor, "_make_dataset",
@@ -649,7 +667,8 @@ class _GeneratorState:
 class Options:
     """Accepts every option. Those of experimental_optimization decide whether
     `shuffle` and `repeat` become one, which changes the order of the elements;
-    the others change nothing."""
+    experimental_stats gives an aggregator of statistics
+    (tf.data.experimental.StatsOptions); the others change nothing."""
 
     def __getattr__(self, name):
         if name.startswith("__"):

@@ -171,10 +171,7 @@ class SparseLeaf:
     cls = property(lambda self: SparseTensor)
 
     def value(self, tensor):
-        rank = self.shape.ndims
-        return _sparse.deserialize_sparse(
-            tensor, self.type,
-            None if rank is None else rank - len(self._prefix))
+        return _sparse.deserialize_sparse(tensor, self.type, self.shape.ndims)
 
     def batched(self, n):
         return SparseLeaf(self.type, TensorShape([n]).concatenate(self.shape),

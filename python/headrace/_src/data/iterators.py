@@ -5,6 +5,22 @@ from headrace._src.data.elements import (
 from headrace._src.framework import dtypes as _dtypes
 from headrace._src.framework import graph as _graph
 from headrace._src.framework.tensor import convert_to_tensor
+from headrace._src.variables.saveables import SaveableObject, SaveSpec
+
+# The collection of the resources of all iterators.
+GLOBAL_ITERATORS = "iterators"
+
+
+class IteratorSaveable(SaveableObject):
+    """The place of an iterator, saved as the variant `key`."""
+
+    def __init__(self, iterator_resource, name, key):
+        spec = SaveSpec(_raw.SerializeIterator(iterator_resource), "", key)
+        super().__init__(iterator_resource, [spec], name)
+
+    def restore(self, restored_tensors, restored_shapes):
+        with _graph.colocate_with(self.op):
+            return _raw.DeserializeIterator(self.op, restored_tensors[0])
 
 
 class Iterator(Typed):
@@ -33,6 +49,7 @@ class Iterator(Typed):
         self._initializer = initializer
         self._spec = spec
         self._string_handle = _raw.IteratorToStringHandle(iterator_resource)
+        _graph.add_to_collection(GLOBAL_ITERATORS, iterator_resource)
 
     @staticmethod
     def from_structure(output_types, output_shapes=None, shared_name=None,
@@ -92,6 +109,19 @@ class Iterator(Typed):
         if name is None:
             return self._string_handle
         return _raw.IteratorToStringHandle(self._iterator_resource, name=name)
+
+    # What tf.train.Checkpoint saves of it.
+
+    def _checkpoint_children(self):
+        return []
+
+    def _checkpoint_saveable(self, key):
+        """The saveable of its attribute "ITERATOR", which has that key."""
+        known = self.__dict__.setdefault("_saveables", {})
+        if key not in known:
+            known[key] = IteratorSaveable(self._iterator_resource, key,
+                                          key + "_STATE")
+        return known[key]
 
 
 class Optional:

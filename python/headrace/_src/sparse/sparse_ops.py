@@ -528,7 +528,7 @@ def _deserialized(out, rank):
 
 def deserialize_sparse(serialized_sparse, dtype, rank=None, name=None):
     """The SparseTensor of what serialize_sparse made; a batch of such gives one
-    with as many dimensions more. `rank`: its own, if it is known."""
+    with as many dimensions more. `rank`: that of the result, if it is known."""
     return _deserialized(
         _raw.DeserializeSparse(serialized_sparse, dtype=dtype, name=name),
         rank)

@@ -13,6 +13,9 @@ _SUFFIX = "/.ATTRIBUTES/VARIABLE_VALUE"
 VALUE = "VARIABLE_VALUE"
 _STATE_SUFFIX = "/.ATTRIBUTES/py_state"
 _STATE = "py_state"
+# Of iterators, which make what is saved of them by `_checkpoint_saveable`.
+_ITERATOR_SUFFIX = "/.ATTRIBUTES/ITERATOR"
+_ITERATOR = "ITERATOR"
 
 
 def is_object(thing):
@@ -100,7 +103,8 @@ def list_objects(root_trackable):
 
 
 def describe(root):
-    """(TrackableObjectGraph, {key in a checkpoint: variable or PythonState})."""
+    """(TrackableObjectGraph, {key in a checkpoint: variable, PythonState or
+    SaveableObject})."""
     found, numbers, names, all_slots = _with_slots(root)
     graph, keys = TrackableObjectGraph(), {}
     for number, thing in enumerate(found):
@@ -116,6 +120,10 @@ def describe(root):
             key = names[number] + _STATE_SUFFIX
             node.attributes.add(name=_STATE, checkpoint_key=key)
             keys[key] = thing
+        elif hasattr(thing, "_checkpoint_saveable"):
+            key = names[number] + _ITERATOR_SUFFIX
+            node.attributes.add(name=_ITERATOR, checkpoint_key=key)
+            keys[key] = thing._checkpoint_saveable(key)
     for owner, name, variable, slot in all_slots:
         graph.nodes[owner].slot_variables.add(
             slot_name=name, original_variable_node_id=numbers[id(variable)],
@@ -163,6 +171,9 @@ class Match:
                     self.values[attribute.checkpoint_key] = thing
                 elif isinstance(thing, PythonState):
                     self.states[attribute.checkpoint_key] = thing
+                elif hasattr(thing, "_checkpoint_saveable"):
+                    self.values[attribute.checkpoint_key] = (
+                        thing._checkpoint_saveable(attribute.checkpoint_key))
                 else:
                     self.missing.append(attribute.checkpoint_key)
         bound = {id(x) for x in matched.values()}
