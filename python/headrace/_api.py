@@ -421,6 +421,14 @@ NAMES = {
         "framework.behavior": "enable_eager_execution executing_eagerly",
         "training.gradients": "custom_gradient",
     },
+    "contrib.factorization": {
+        "factorization.choices": """
+            COSINE_DISTANCE KMEANS_PLUS_PLUS_INIT RANDOM_INIT
+            SQUARED_EUCLIDEAN_DISTANCE""",
+        "factorization.gmm": "GmmAlgorithm gmm",
+        "factorization.kmeans": "KMeans=ContribKMeans",
+        "factorization.wals": "WALSModel",
+    },
     "contrib.feature_column": {
         "feature_column.sequences": """
             sequence_categorical_column_with_hash_bucket
@@ -2079,40 +2087,43 @@ OWN = {
         "framework.messages": """
             AllocationDescription AllocationRecord AllocatorMemoryUsed
             AssetFileDef AttrValue AutoParallelOptions BatchingOptions
-            BoundedTensorSpecProto BundleEntryProto BundleHeaderProto
-            BytesList CallableOptions CapturedTensor CheckpointState ClusterDef
-            ClusterDeviceFilters CollectionDef CondContextDef ConfigProto
-            ControlFlowContextDef CostGraphDef DebugOptions DebugTensorWatch
-            DebuggedSourceFile DebuggedSourceFiles DeviceAttributes
-            DeviceLocality DeviceProperties DeviceStepStats DictValue Event
-            Example ExecutorOpts Feature FeatureList FeatureLists Features
-            FingerprintDef FloatList FullTypeDef FunctionDef
-            FunctionDefLibrary FunctionSpec GPUOptions GradientDef
-            GraphDebugInfo GraphDef GraphOptions GraphPassReport
-            HistogramProto Int64List InterconnectLink JobDef
-            JobDeviceFilters KernelDef KernelList LabeledStepStats ListValue
-            LocalLinks LogMessage MemoryLogRawAllocation
-            MemoryLogRawDeallocation MemoryLogStep MemoryLogTensorAllocation
-            MemoryLogTensorDeallocation MemoryLogTensorOutput MemoryStats
-            Message MetaGraphDef NameAttrList NamedDevice NamedTensorProto
-            NamedTupleValue NodeDef NodeExecStats NodeOutput NoneValue OpDef
-            OpDeprecation OpList OptimizerOptions PairValue QueueRunnerDef
-            RPCOptions RegisteredGradient RegisteredSaver
-            ResourceHandleProto RewriterConfig RunCounters RunMetadata
-            RunOptions SaveSliceInfoDef SaveableObject SavedAsset
+            BoostedDebugOutput BoostedGrowingMetadata BoostedLeaf BoostedNode
+            BoostedNodeMetadata BoostedSparseVector BoostedTree
+            BoostedTreeEnsemble BoostedTreeMetadata BoostedVector
+            BoundedTensorSpecProto BucketizedSplit BundleEntryProto
+            BundleHeaderProto BytesList CallableOptions CapturedTensor
+            CategoricalSplit CheckpointState ClusterDef ClusterDeviceFilters
+            CollectionDef CondContextDef ConfigProto ControlFlowContextDef
+            CostGraphDef DebugOptions DebugTensorWatch DebuggedSourceFile
+            DebuggedSourceFiles DenseSplit DeviceAttributes DeviceLocality
+            DeviceProperties DeviceStepStats DictValue Event Example
+            ExecutorOpts Feature FeatureList FeatureLists Features
+            FingerprintDef FloatList FullTypeDef FunctionDef FunctionDefLibrary
+            FunctionSpec GPUOptions GradientDef GraphDebugInfo GraphDef
+            GraphOptions GraphPassReport HistogramProto Int64List
+            InterconnectLink JobDef JobDeviceFilters KernelDef KernelList
+            LabeledStepStats ListValue LocalLinks LogMessage
+            MemoryLogRawAllocation MemoryLogRawDeallocation MemoryLogStep
+            MemoryLogTensorAllocation MemoryLogTensorDeallocation
+            MemoryLogTensorOutput MemoryStats Message MetaGraphDef NameAttrList
+            NamedDevice NamedTensorProto NamedTupleValue NodeDef NodeExecStats
+            NodeOutput NoneValue OpDef OpDeprecation OpList OptimizerOptions
+            PairValue QueueRunnerDef RPCOptions RegisteredGradient
+            RegisteredSaver ResourceHandleProto RewriterConfig RunCounters
+            RunMetadata RunOptions SaveSliceInfoDef SaveableObject SavedAsset
             SavedBareConcreteFunction SavedConcreteFunction SavedConstant
-            SavedFunction SavedModel SavedObject SavedObjectGraph
-            SavedResource SavedSlice SavedSliceMeta SavedTensorSliceMeta
-            SavedTensorSlices SavedUserObject SavedVariable SaverDef
-            ScopedAllocatorOptions SequenceExample SerializedDType ServerDef
-            SessionLog SessionMetadata SignatureDef SourceMetadata
-            StepSequence StepStats StructuredValue Summary
-            SummaryDescription SummaryMetadata TaggedRunMetadata
-            TaskDeviceFilters TensorConnection TensorDescription TensorInfo
-            TensorProto TensorShapeProto TensorSliceProto TensorSpecProto
-            ThreadPoolOptionProto TraceOpts TrackableObjectGraph TupleValue
-            TypeSpecProto ValuesDef VariableDef VariantTensorDataProto
-            VerifierConfig VersionDef WhileContextDef from_text""",
+            SavedFunction SavedModel SavedObject SavedObjectGraph SavedResource
+            SavedSlice SavedSliceMeta SavedTensorSliceMeta SavedTensorSlices
+            SavedUserObject SavedVariable SaverDef ScopedAllocatorOptions
+            SequenceExample SerializedDType ServerDef SessionLog
+            SessionMetadata SignatureDef SourceMetadata StepSequence StepStats
+            StructuredValue Summary SummaryDescription SummaryMetadata
+            TaggedRunMetadata TaskDeviceFilters TensorConnection
+            TensorDescription TensorInfo TensorProto TensorShapeProto
+            TensorSliceProto TensorSpecProto ThreadPoolOptionProto TraceOpts
+            TrackableObjectGraph TupleValue TypeSpecProto ValuesDef VariableDef
+            VariantTensorDataProto VerifierConfig VersionDef WhileContextDef
+            from_text""",
     },
 }
 

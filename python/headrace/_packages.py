@@ -21,7 +21,10 @@ _TPU = _ROOT + ".python.estimator.tpu."
 # TensorFlow has in the namespace.
 _HOMES = {
     "contrib.estimator": {_ROOT + ".contrib.estimator": None},
-    # A class of ours below one of the package's.
+    # Classes of ours below those of the package.
+    "contrib.factorization": {
+        "headrace._src.factorization.kmeans_estimator": "KMeansClustering",
+    },
     "contrib.learn": {
         "headrace._src.compat.learn_config": "RunConfig TaskType",
     },

@@ -459,12 +459,6 @@ def test_monitors_that_validate(tmp_path, options, values, error):
 
 @needs_package
 @pytest.mark.parametrize("make, words", [
-    (lambda: tf.estimator.BoostedTreesClassifier(
-        [columns()[0][0]], 1).train(once),
-     "boosted_trees_ops.TreeEnsemble is not supported"),
-    (lambda: tf.estimator.experimental.KMeans(2).train(
-        lambda: {"x": tf.constant(X)}),
-     "clustering_ops.KMeans is not supported"),
     (lambda: tf.keras.estimator,
      "not supported yet; use instead: .*with tf.estimator.Estimator")])
 def test_what_is_left_out(make, words):

@@ -58,6 +58,11 @@ INTERNAL = {
     "autograph.api": "ConversionError feature_names tf_convert",
     "distributions.bijectors": "parameter",
     "distributions.distribution": "registered_divergence",
+    "factorization.choices": "check_distance check_start",
+    "factorization.gmm": "covariance",
+    "factorization.kmeans": "KMeans",
+    "factorization.kmeans_estimator":
+        "InitializeClustersHook LossRelativeChangeHook points_of",
     "flow.critical_sections": "Execution",
     "graph_editor.select": "reached_ops",
     "graph_editor.util": """ListView check_graphs concatenate_unique

@@ -52,6 +52,14 @@ _NEW_COLUMNS = {
         _transform_features_v2=transform_new_features""",
 }
 
+_CLUSTER_CHOICES = """
+    CLUSTERS_VAR_NAME COSINE_DISTANCE KMC2_INIT KMEANS_PLUS_PLUS_INIT
+    RANDOM_INIT SQUARED_EUCLIDEAN_DISTANCE"""
+_CLUSTER_OPS = """
+    kmc2_chain_initialization=KMC2ChainInitialization
+    kmeans_plus_plus_initialization=KmeansPlusPlusInitialization
+    nearest_neighbors=NearestNeighbors"""
+
 _TPU_FUNCTION = {
     "compat.tpu": """
         TpuContext get_tpu_context tpu_shard_context""",
@@ -178,7 +186,6 @@ NAMES = {
         "compat.projector": """
             EmbeddingInfo ProjectorConfig SpriteMetadata visualize_embeddings""",
     },
-    "core.kernels.boosted_trees.boosted_trees_pb2": {},
     "core.protobuf.tpu.compilation_result_pb2": {
     },
     "python.debug": {
@@ -751,10 +758,74 @@ NAMES = {
             TensorInContext""",
         "compat.execution": "GraphOrParentsInXlaContext",
     },
+    "contrib.factorization.python.ops.clustering_ops": {
+        "factorization.choices": _CLUSTER_CHOICES,
+        "factorization.kmeans": "KMeans=ContribKMeans",
+        "raw_ops": _CLUSTER_OPS,
+    },
+    "contrib.factorization.python.ops.factorization_ops": {
+        "factorization.wals": "WALSModel",
+    },
+    "contrib.factorization.python.ops.gen_factorization_ops": {
+        "raw_ops": """
+            masked_matmul=MaskedMatmul
+            wals_compute_partial_lhs_and_rhs=WALSComputePartialLhsAndRhs""",
+    },
+    "contrib.factorization.python.ops.gmm_ops": {
+        "factorization.choices": "DIAG_COVARIANCE FULL_COVARIANCE",
+        "factorization.gmm": "GmmAlgorithm gmm _covariance=covariance",
+    },
+    "contrib.factorization.python.ops.kmeans": {
+        "factorization.kmeans_estimator": """
+            KMeansClustering _InitializeClustersHook=InitializeClustersHook
+            _LossRelativeChangeHook=LossRelativeChangeHook
+            _parse_features_if_necessary=points_of""",
+    },
+    "core.kernels.boosted_trees.boosted_trees_pb2": {
+        "framework.messages": """
+            BucketizedSplit CategoricalSplit DenseSplit
+            DebugOutput=BoostedDebugOutput
+            GrowingMetadata=BoostedGrowingMetadata Leaf=BoostedLeaf
+            Node=BoostedNode NodeMetadata=BoostedNodeMetadata
+            SparseVector=BoostedSparseVector Tree=BoostedTree
+            TreeEnsemble=BoostedTreeEnsemble TreeMetadata=BoostedTreeMetadata
+            Vector=BoostedVector""",
+    },
+    "python.ops.boosted_trees_ops": {
+        "compat.boosted_trees": """
+            PruningMode QuantileAccumulator QuantileAccumulatorSaveable
+            TreeEnsemble _TreeEnsembleSavable=TreeEnsembleSavable
+            update_ensemble_v2""",
+        "raw_ops": """
+            boosted_trees_aggregate_stats=BoostedTreesAggregateStats
+            boosted_trees_bucketize=BoostedTreesBucketize
+            boosted_trees_sparse_aggregate_stats=BoostedTreesSparseAggregateStats
+            calculate_best_feature_split=BoostedTreesCalculateBestFeatureSplit
+            calculate_best_gains_per_feature=BoostedTreesCalculateBestGainsPerFeature
+            center_bias=BoostedTreesCenterBias
+            create_quantile_stream_resource=BoostedTreesCreateQuantileStreamResource
+            example_debug_outputs=BoostedTreesExampleDebugOutputs
+            get_bucket_boundaries=BoostedTreesQuantileStreamResourceGetBucketBoundaries
+            is_quantile_resource_initialized=IsBoostedTreesQuantileStreamResourceInitialized
+            make_quantile_summaries=BoostedTreesMakeQuantileSummaries
+            make_stats_summary=BoostedTreesMakeStatsSummary
+            predict=BoostedTreesPredict
+            quantile_add_summaries=BoostedTreesQuantileStreamResourceAddSummaries
+            quantile_flush=BoostedTreesQuantileStreamResourceFlush
+            quantile_resource_deserialize=BoostedTreesQuantileStreamResourceDeserialize
+            quantile_resource_handle_op=BoostedTreesQuantileStreamResourceHandleOp
+            sparse_calculate_best_feature_split=BoostedTreesSparseCalculateBestFeatureSplit
+            training_predict=BoostedTreesTrainingPredict
+            update_ensemble=BoostedTreesUpdateEnsemble""",
+    },
+    "python.ops.gen_boosted_trees_ops": {
+        "compat.boosted_trees":
+            "boosted_trees_update_ensemble_v2=update_ensemble_v2",
+    },
     "python.ops.clustering_ops": {
-        "compat.clustering": """
-            CLUSTERS_VAR_NAME COSINE_DISTANCE KMC2_INIT KMEANS_PLUS_PLUS_INIT
-            RANDOM_INIT SQUARED_EUCLIDEAN_DISTANCE""",
+        "factorization.choices": _CLUSTER_CHOICES,
+        "factorization.kmeans": "KMeans",
+        "raw_ops": _CLUSTER_OPS,
     },
     "python.ops.collective_ops": {
         "ops.collective_ops": """
