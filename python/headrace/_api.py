@@ -2098,7 +2098,14 @@ OWN = {
             DebuggedSourceFiles DenseSplit DeviceAttributes DeviceLocality
             DeviceProperties DeviceStepStats DictValue Event Example
             ExecutorOpts Feature FeatureList FeatureLists Features
-            FingerprintDef FloatList FullTypeDef FunctionDef FunctionDefLibrary
+            FingerprintDef FloatList ForestBinaryNode ForestDecisionTree
+            ForestDepthDependentParam ForestExponentialParam ForestFeatureId
+            ForestFertileSlot ForestFertileStats ForestGiniStats
+            ForestInequalityTest ForestLeaf ForestLeafStat ForestLinearParam
+            ForestModel ForestSparseVector ForestSplitCandidate
+            ForestSplitFinishConfig ForestSplitPruningConfig
+            ForestThresholdParam ForestTreeNode ForestTreePath ForestValue
+            ForestVector FullTypeDef FunctionDef FunctionDefLibrary
             FunctionSpec GPUOptions GradientDef GraphDebugInfo GraphDef
             GraphOptions GraphPassReport HistogramProto Int64List
             InterconnectLink JobDef JobDeviceFilters KernelDef KernelList
@@ -2119,11 +2126,11 @@ OWN = {
             SessionMetadata SignatureDef SourceMetadata StepSequence StepStats
             StructuredValue Summary SummaryDescription SummaryMetadata
             TaggedRunMetadata TaskDeviceFilters TensorConnection
-            TensorDescription TensorInfo TensorProto TensorShapeProto
-            TensorSliceProto TensorSpecProto ThreadPoolOptionProto TraceOpts
-            TrackableObjectGraph TupleValue TypeSpecProto ValuesDef VariableDef
-            VariantTensorDataProto VerifierConfig VersionDef WhileContextDef
-            from_text""",
+            TensorDescription TensorForestParams TensorInfo TensorProto
+            TensorShapeProto TensorSliceProto TensorSpecProto
+            ThreadPoolOptionProto TraceOpts TrackableObjectGraph TupleValue
+            TypeSpecProto ValuesDef VariableDef VariantTensorDataProto
+            VerifierConfig VersionDef WhileContextDef from_text""",
     },
 }
 

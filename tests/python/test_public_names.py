@@ -38,7 +38,7 @@ INTERNAL_MODULES = """
     autograph.names autograph.sources autograph.values
     distribute.devices distribute.inputs distribute.replicas distribute.values
     variables.strategies
-    contrib.fold_batch_norms contrib.graph_patterns contrib.linear
+    contrib.fold_batch_norms contrib.forests contrib.graph_patterns contrib.linear
     contrib.quantize_layers control.contexts data.elements framework.constant_values
     ops.collective_ops distributions.parametric distributions.special_functions
     framework.default_session framework.dispatch framework.newer_attrs functions.func_graph

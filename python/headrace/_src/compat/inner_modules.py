@@ -781,6 +781,65 @@ NAMES = {
             _LossRelativeChangeHook=LossRelativeChangeHook
             _parse_features_if_necessary=points_of""",
     },
+    "contrib.decision_trees.proto.generic_tree_model_pb2": {
+        "framework.messages": """
+            BinaryNode=ForestBinaryNode DecisionTree=ForestDecisionTree
+            FeatureId=ForestFeatureId InequalityTest=ForestInequalityTest
+            Leaf=ForestLeaf Model=ForestModel SparseVector=ForestSparseVector
+            TreeNode=ForestTreeNode Value=ForestValue Vector=ForestVector""",
+    },
+    "contrib.tensor_forest.proto.fertile_stats_pb2": {
+        "framework.messages": """
+            FertileSlot=ForestFertileSlot FertileStats=ForestFertileStats
+            GiniStats=ForestGiniStats LeafStat=ForestLeafStat
+            SplitCandidate=ForestSplitCandidate TreePath=ForestTreePath""",
+    },
+    "contrib.tensor_forest.proto.tensor_forest_params_pb2": {
+        "framework.messages": """
+            DepthDependentParam=ForestDepthDependentParam
+            ExponentialParam=ForestExponentialParam
+            LinearParam=ForestLinearParam
+            SplitFinishConfig=ForestSplitFinishConfig
+            SplitPruningConfig=ForestSplitPruningConfig TensorForestParams
+            ThresholdParam=ForestThresholdParam""",
+        "contrib.forests": """
+            MODEL_DENSE_CLASSIFICATION MODEL_REGRESSION
+            MODEL_SPARSE_CLASSIFICATION MODEL_SPARSE_OR_DENSE_CLASSIFICATION
+            STATS_DENSE_GINI STATS_LEAST_SQUARES_REGRESSION STATS_SPARSE_GINI
+            STATS_SPARSE_THEN_DENSE_GINI COLLECTION_BASIC""",
+    },
+    "contrib.tensor_forest.python.ops.data_ops": {
+        "contrib.forests": "DATA_CATEGORICAL DATA_FLOAT",
+    },
+    "contrib.tensor_forest.python.ops.model_ops": {
+        "contrib.forests": "tree_variable",
+        "raw_ops": """
+            create_tree_variable=CreateTreeVariable
+            decision_tree_resource_handle_op=DecisionTreeResourceHandleOp
+            feature_usage_counts=FeatureUsageCounts
+            traverse_tree_v4=TraverseTreeV4 tree_deserialize=TreeDeserialize
+            tree_is_initialized_op=TreeIsInitializedOp
+            tree_predictions_v4=TreePredictionsV4
+            tree_serialize=TreeSerialize tree_size=TreeSize
+            update_model_v4=UpdateModelV4""",
+    },
+    "contrib.tensor_forest.python.ops.stats_ops": {
+        "contrib.forests": "fertile_stats_variable",
+        "raw_ops": """
+            create_fertile_stats_variable=CreateFertileStatsVariable
+            fertile_stats_deserialize=FertileStatsDeserialize
+            fertile_stats_is_initialized_op=FertileStatsIsInitializedOp
+            fertile_stats_resource_handle_op=FertileStatsResourceHandleOp
+            fertile_stats_serialize=FertileStatsSerialize
+            grow_tree_v4=GrowTreeV4 process_input_v4=ProcessInputV4""",
+    },
+    "contrib.tensor_forest.python.tensor_forest": {
+        "contrib.forests": """
+            CLASSIFICATION_LEAF_MODEL_TYPES FINISH_TYPES ForestHParams
+            ForestVariables PRUNING_TYPES REGRESSION_MODEL_TYPE
+            RandomForestGraphs RandomTreeGraphs SPLIT_TYPES TreeVariables
+            build_params_proto parse_number_or_string_to_proto""",
+    },
     "core.kernels.boosted_trees.boosted_trees_pb2": {
         "framework.messages": """
             BucketizedSplit CategoricalSplit DenseSplit
