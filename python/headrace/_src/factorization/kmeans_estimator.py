@@ -1,8 +1,10 @@
 """tf.contrib.factorization.KMeansClustering, an Estimator of the package
 tensorflow-estimator."""
 import time
+import typing
 
 import headrace as tf
+from headrace import _packages
 from headrace._src.factorization.choices import (
     CLUSTERS_VAR_NAME, COSINE_DISTANCE, KMEANS_PLUS_PLUS_INIT, RANDOM_INIT,
     SQUARED_EUCLIDEAN_DISTANCE, check_distance, check_start)
@@ -10,6 +12,9 @@ from headrace._src.factorization.kmeans import ContribKMeans
 from headrace._src.framework.graph import colocate_with
 from headrace._src.platform import tf_logging as logging
 from headrace._src.saved_model.export_outputs import PredictOutput
+
+
+_Estimator: typing.Any = _packages.find("estimator", "Estimator")
 
 
 class InitializeClustersHook(tf.train.SessionRunHook):
@@ -68,7 +73,7 @@ def points_of(features, feature_columns=None):
         return tf.concat([features[key] for key in keys], axis=1)
 
 
-class KMeansClustering(tf.estimator.Estimator):
+class KMeansClustering(_Estimator):
     """An Estimator that finds centers of clusters by k-means.
 
     `num_clusters`, `initial_clusters`, `distance_metric`, `random_seed`,
