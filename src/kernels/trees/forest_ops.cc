@@ -260,14 +260,13 @@ class TreePredictionsOp : public ForestOp {
     float* p = out->data<float>();
     tstring* texts = paths->data<tstring>();
     MutexLock lock(&resource->mu);
-    const ForestTree& tree = resource->tree;
-    OP_REQUIRES_OK(ctx, CheckFeatures(tree, *x));
+    OP_REQUIRES_OK(ctx, CheckFeatures(resource->tree, *x));
     std::vector<int32_t> path;
     for (int64_t i = 0; i < n; ++i, p += outputs()) {
       path.clear();
       const int32_t leaf =
-          tree.Leaf(x->data<float>() + i * x->dim_size(1), &path);
-      const ForestValues& values = tree.nodes()[leaf].values;
+          resource->tree.Leaf(x->data<float>() + i * x->dim_size(1), &path);
+      const ForestValues& values = resource->tree.nodes()[leaf].values;
       float sum = 0;
       for (const float v : values) sum += v;
       const bool is_share = !params_.pb.is_regression() && sum > 0 && sum != 1;
@@ -277,7 +276,7 @@ class TreePredictionsOp : public ForestOp {
       if (!params_.pb.inference_tree_paths()) continue;
       pb::ForestTreePath message;
       for (const int32_t node : path) {
-        *message.add_nodes_visited() = tree.NodeMessage(node);
+        *message.add_nodes_visited() = resource->tree.NodeMessage(node);
       }
       texts[i] = tstring(message.SerializeAsString());
     }
