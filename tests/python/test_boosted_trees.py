@@ -5,7 +5,8 @@ import pytest
 
 import headrace as tf
 from headrace import _packages, raw_ops
-from headrace._src.framework.messages import BoostedTreeEnsemble
+from headrace._src.framework.messages import (
+    BoostedDebugOutput, BoostedTreeEnsemble)
 from headrace._src.compat import boosted_trees as boosted
 
 needs_package = pytest.mark.skipif(
@@ -311,6 +312,61 @@ def test_ops_refuse(session, op, arguments, words):
     with pytest.raises((ValueError, tf.errors.InvalidArgumentError),
                        match=words):
         session.run(getattr(raw_ops, "BoostedTrees" + op)(**arguments))
+
+
+def test_splits_of_the_second_version(session):
+    trees = made(session)
+    for types, nodes in (([["EQUALITY_DEFAULT_RIGHT"]], [[0]]),
+                         ([["INEQUALITY_DEFAULT_RIGHT"]], [[1]])):
+        session.run(boosted.update_ensemble_v2(
+            trees.resource_handle, [3], [[1]], nodes, [[0.5]], [[2]], [[[0.5]]],
+            [[[0.7]]], types, 5, 0.1, 0))
+    first, second = BoostedTreeEnsemble.FromString(
+        session.run(trees.serialize())[1]).trees[0].nodes[:2]
+    assert (first.categorical_split.value,
+            first.categorical_split.dimension_id) == (2, 1)
+    assert second.bucketized_split.default_direction == 1
+    with pytest.raises(tf.errors.InvalidArgumentError, match="got 'MAYBE'"):
+        session.run(boosted.update_ensemble_v2(
+            trees.resource_handle, [3], [[1]], [[2]], [[0.5]], [[2]], [[[0.5]]],
+            [[[0.7]]], [["MAYBE"]], 5, 0.1, 0))
+
+
+def test_debug_outputs_tell_the_way_of_an_example(session):
+    trees = grown(session)
+    found = session.run(raw_ops.BoostedTreesExampleDebugOutputs(
+        tree_ensemble_handle=trees.resource_handle,
+        bucketized_features=BUCKETS, logits_dimension=1))
+    output = BoostedDebugOutput.FromString(found[0])
+    assert list(output.feature_ids) == [2, 1]
+    np.testing.assert_allclose(output.logits_path,
+                               [0.238095, 0.288095, 0.298095], atol=1e-5)
+
+
+def test_buckets_and_their_sums(session):
+    buckets, empty = session.run(raw_ops.BoostedTreesBucketize(
+        float_values=[[1., 2., 3., 0., 9.], [1., 2.]],
+        bucket_boundaries=[[1., 2.5, 4.], np.zeros([0], np.float32)]))
+    assert buckets.tolist() == [0, 1, 2, 0, 2] and empty.tolist() == [0, 0]
+    sums = session.run(raw_ops.BoostedTreesMakeStatsSummary(
+        node_ids=[0, 1, 1, 0], gradients=[[1.], [2.], [3.], [-4.]],
+        hessians=[[5.], [6.], [7.], [8.]],
+        bucketized_features_list=[[0, 1, 9, 0]], max_splits=2, num_buckets=2))
+    # A bucket beyond the last counts as the last.
+    assert sums.tolist() == [[[[-3, 13], [0, 0]], [[0, 0], [5, 13]]]]
+
+
+def test_flushed_summaries_are_those_that_came(session):
+    accumulator = boosted.QuantileAccumulator(0.1, 1, 4)
+    session.run(accumulator.initializer)
+    session.run(accumulator.add_summaries([np.float32([3, 1, 2, 1])], [2.0]))
+    flush = raw_ops.BoostedTreesFlushQuantileSummaries(
+        quantile_stream_resource_handle=accumulator.resource_handle,
+        num_features=1)
+    assert session.run(flush)[0].tolist() == [
+        [1, 4, 0, 4], [2, 2, 4, 6], [3, 2, 6, 8]]
+    assert session.run(flush)[0].shape == (0, 4)
+    assert session.run(accumulator.is_initialized())
 
 
 # --- with the package tensorflow-estimator.

@@ -84,6 +84,20 @@ def test_adaptive_steps_lower_the_loss():
     assert losses[-1] < 15 < 50 * np.log(2)
 
 
+def test_the_first_version_calls_an_attr_otherwise():
+    with tf.Graph().as_default(), tf.Session() as session:
+        state, _, (delta,) = session.run(raw_ops.SdcaOptimizer(
+            sparse_example_indices=[], sparse_feature_indices=[],
+            sparse_feature_values=[], dense_features=[[[2.]]],
+            example_weights=[1.], example_labels=[3.], sparse_indices=[],
+            sparse_weights=[], dense_weights=[[[0.]]],
+            example_state_data=[[0., 0, 0, 0]], loss_type="squared_loss",
+            adaptative=False, l1=0.0, l2=1.0, num_loss_partitions=1,
+            num_inner_iterations=1))
+    np.testing.assert_allclose(state, [[.6, 4.5, 0, 1]], rtol=1e-6)
+    np.testing.assert_allclose(delta, [[1.2]], rtol=1e-6)
+
+
 def test_shrink_and_fingerprint():
     with tf.Graph().as_default(), tf.Session() as session:
         variable = tf.Variable([1., -2., .1], use_resource=False)
