@@ -12,7 +12,7 @@ target_link_libraries(cc_ops PRIVATE headrace)
 set_target_properties(cc_ops PROPERTIES
   RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tools)
 set(rooms array conv data flow image io linalg math nn quantized random signal
-  sparse state strings other)
+  sparse state strings trees other)
 set(cc_gen ${CMAKE_BINARY_DIR}/gen)
 set(cc_headers ${cc_gen}/headrace/cc/standard_ops.h)
 set(cc_generated)

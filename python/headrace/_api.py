@@ -457,6 +457,14 @@ NAMES = {
         "framework.behavior": "enable_eager_execution executing_eagerly",
         "training.gradients": "custom_gradient",
     },
+    "contrib.factorization": {
+        "factorization.choices": """
+            COSINE_DISTANCE KMEANS_PLUS_PLUS_INIT RANDOM_INIT
+            SQUARED_EUCLIDEAN_DISTANCE""",
+        "factorization.gmm": "GmmAlgorithm gmm",
+        "factorization.kmeans": "KMeans=ContribKMeans",
+        "factorization.wals": "WALSModel",
+    },
     "contrib.feature_column": {
         "feature_column.sequences": """
             sequence_categorical_column_with_hash_bucket
@@ -2236,29 +2244,39 @@ OWN = {
         "framework.messages": """
             AdviceProto AdvisorOptionsProto AllocationDescription
             AllocationRecord AllocatorMemoryUsed AssetFileDef AttrValue
-            AutoParallelOptions BatchingOptions BoundedTensorSpecProto
-            BundleEntryProto BundleHeaderProto BytesList CallableOptions
-            CapturedTensor CheckpointState ClusterDef ClusterDeviceFilters
-            CodeDef CollectionDef CondContextDef ConfigProto
-            ControlFlowContextDef CostGraphDef DebugOptions DebugTensorWatch
-            DebuggedSourceFile DebuggedSourceFiles DeviceAttributes
-            DeviceLocality DeviceProperties DeviceStepStats DictValue Event
-            Example ExecMemory ExecProfile ExecTime ExecutorOpts Feature
-            FeatureList FeatureLists Features FingerprintDef FloatList
-            FullTypeDef FunctionDef FunctionDefLibrary FunctionSpec GPUOptions
-            GradientDef GraphDebugInfo GraphDef GraphNodeProto GraphOptions
-            GraphPassReport HistogramProto Int64List InterconnectLink JobDef
-            JobDeviceFilters KernelDef KernelList LabeledStepStats ListValue
-            LocalLinks LogMessage Memory MemoryLogRawAllocation
-            MemoryLogRawDeallocation MemoryLogStep MemoryLogTensorAllocation
-            MemoryLogTensorDeallocation MemoryLogTensorOutput MemoryStats
-            Message MetaGraphDef MultiGraphNodeProto NameAttrList NamedDevice
-            NamedTensorProto NamedTupleValue NodeDef NodeExecStats NodeOutput
-            NoneValue OpDef OpDeprecation OpList OpLogEntry OpLogProto
-            OptimizerOptions OptionsProto PairValue ProfileNode ProfileProto
-            QueueRunnerDef RPCOptions RegisteredGradient RegisteredSaver
-            ResourceHandleProto RewriterConfig RunCounters RunMetadata
-            RunOptions SaveSliceInfoDef SaveableObject SavedAsset
+            AutoParallelOptions BatchingOptions BoostedDebugOutput
+            BoostedGrowingMetadata BoostedLeaf BoostedNode BoostedNodeMetadata
+            BoostedSparseVector BoostedTree BoostedTreeEnsemble
+            BoostedTreeMetadata BoostedVector BoundedTensorSpecProto
+            BucketizedSplit BundleEntryProto BundleHeaderProto BytesList
+            CallableOptions CapturedTensor CategoricalSplit CheckpointState
+            ClusterDef ClusterDeviceFilters CodeDef CollectionDef CondContextDef
+            ConfigProto ControlFlowContextDef CostGraphDef DebugOptions
+            DebugTensorWatch DebuggedSourceFile DebuggedSourceFiles DenseSplit
+            DeviceAttributes DeviceLocality DeviceProperties DeviceStepStats
+            DictValue Event Example ExecMemory ExecProfile ExecTime ExecutorOpts
+            Feature FeatureList FeatureLists Features FingerprintDef FloatList
+            ForestBinaryNode ForestDecisionTree ForestDepthDependentParam
+            ForestExponentialParam ForestFeatureId ForestFertileSlot
+            ForestFertileStats ForestGiniStats ForestInequalityTest ForestLeaf
+            ForestLeafStat ForestLinearParam ForestModel ForestSparseVector
+            ForestSplitCandidate ForestSplitFinishConfig
+            ForestSplitPruningConfig ForestThresholdParam ForestTreeNode
+            ForestTreePath ForestValue ForestVector FullTypeDef FunctionDef
+            FunctionDefLibrary FunctionSpec GPUOptions GradientDef
+            GraphDebugInfo GraphDef GraphNodeProto GraphOptions GraphPassReport
+            HistogramProto Int64List InterconnectLink JobDef JobDeviceFilters
+            KernelDef KernelList LabeledStepStats ListValue LocalLinks
+            LogMessage Memory MemoryLogRawAllocation MemoryLogRawDeallocation
+            MemoryLogStep MemoryLogTensorAllocation MemoryLogTensorDeallocation
+            MemoryLogTensorOutput MemoryStats Message MetaGraphDef
+            MultiGraphNodeProto NameAttrList NamedDevice NamedTensorProto
+            NamedTupleValue NodeDef NodeExecStats NodeOutput NoneValue OpDef
+            OpDeprecation OpList OpLogEntry OpLogProto OptimizerOptions
+            OptionsProto PairValue ProfileNode ProfileProto QueueRunnerDef
+            RPCOptions RegisteredGradient RegisteredSaver ResourceHandleProto
+            RewriterConfig RunCounters RunMetadata RunOptions SaveSliceInfoDef
+            SaveableObject SavedAsset
             SavedBareConcreteFunction SavedConcreteFunction SavedConstant
             SavedFunction SavedModel SavedObject SavedObjectGraph SavedResource
             SavedSlice SavedSliceMeta SavedTensorSliceMeta SavedTensorSlices
@@ -2267,8 +2285,8 @@ OWN = {
             SessionMetadata SignatureDef SourceMetadata StepSequence StepStats
             StructuredValue Summary SummaryDescription SummaryMetadata
             TFProfTensorProto TaggedRunMetadata TaskDeviceFilters
-            TensorConnection TensorDescription TensorInfo TensorProto
-            TensorShapeProto TensorSliceProto TensorSpecProto
+            TensorConnection TensorDescription TensorForestParams TensorInfo
+            TensorProto TensorShapeProto TensorSliceProto TensorSpecProto
             ThreadPoolOptionProto TraceOpts TrackableObjectGraph Tuple
             TupleValue TypeSpecProto ValuesDef VariableDef
             VariantTensorDataProto VerifierConfig VersionDef WhileContextDef

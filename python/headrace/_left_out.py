@@ -49,8 +49,8 @@ NEAREST = {
     "tf.contrib.distribute": "the strategies there, or those of tf.distribute",
     "tf.contrib.distributions": "tf.contrib.distributions has the common ones",
     "tf.contrib.eager": "only graphs are run; build one and run it with tf.Session",
-    "tf.contrib.factorization": "tf.reduce_sum, tf.argmin and tf.unsorted_segment_mean make "
-                                "k-means",
+    "tf.contrib.factorization": "KMeansClustering, GmmAlgorithm and WALSModel there; "
+                                "tf.contrib.learn's estimators are left out",
     "tf.contrib.gan": "a generator and a discriminator with losses and optimizers of their own",
     "tf.contrib.hooks": "tf.train.ProfilerHook and the other hooks of tf.train",
     "tf.contrib.image": "tf.image and the rest of tf.contrib.image",
@@ -97,22 +97,9 @@ NEAREST = {
 # Ops of TensorFlow 1.15 that are not here.
 OPS = """
     AdjustContrast AllToAll AnonymousMultiDeviceIterator AssertNextDataset AutoShardDataset
-    Batch BatchFunction BoostedTreesAggregateStats BoostedTreesBucketize
-    BoostedTreesCalculateBestFeatureSplit BoostedTreesCalculateBestGainsPerFeature
-    BoostedTreesCenterBias BoostedTreesCreateEnsemble BoostedTreesCreateQuantileStreamResource
-    BoostedTreesDeserializeEnsemble BoostedTreesEnsembleResourceHandleOp
-    BoostedTreesExampleDebugOutputs BoostedTreesFlushQuantileSummaries
-    BoostedTreesGetEnsembleStates BoostedTreesMakeQuantileSummaries
-    BoostedTreesMakeStatsSummary BoostedTreesPredict
-    BoostedTreesQuantileStreamResourceAddSummaries
-    BoostedTreesQuantileStreamResourceDeserialize BoostedTreesQuantileStreamResourceFlush
-    BoostedTreesQuantileStreamResourceGetBucketBoundaries
-    BoostedTreesQuantileStreamResourceHandleOp BoostedTreesSerializeEnsemble
-    BoostedTreesSparseAggregateStats BoostedTreesSparseCalculateBestFeatureSplit
-    BoostedTreesTrainingPredict BoostedTreesUpdateEnsemble BoostedTreesUpdateEnsembleV2
-    ChooseFastestBranchDataset ChooseFastestDataset
-    CollectivePermute ConfigureDistributedTPU ConfigureTPUEmbedding CrossReplicaSum
-    CudnnRNNBackpropV2 CudnnRNNBackpropV3 CudnnRNNCanonicalToParams
+    Batch BatchFunction ChooseFastestBranchDataset ChooseFastestDataset CollectivePermute
+    ConfigureDistributedTPU ConfigureTPUEmbedding CrossReplicaSum CudnnRNNBackpropV2
+    CudnnRNNBackpropV3 CudnnRNNCanonicalToParams
     CudnnRNNCanonicalToParamsV2 CudnnRNNParamsToCanonical CudnnRNNParamsToCanonicalV2
     CudnnRNNV2 CudnnRNNV3 DatasetFromGraph DatasetToGraph DebugGradientIdentity
     DebugGradientRefIdentity DecodeProtoV2 DeleteMultiDeviceIterator DenseToSparseBatchDataset
@@ -125,9 +112,8 @@ OPS = """
     ExperimentalSqlDataset
     ExperimentalThreadPoolDataset ExperimentalThreadPoolHandle Fact
     FilterByLastComponentDataset GroupByReducerDataset InfeedDequeue InfeedDequeueTuple
-    InfeedEnqueue InfeedEnqueuePrelinearizedBuffer InfeedEnqueueTuple
-    IsBoostedTreesEnsembleInitialized IsBoostedTreesQuantileStreamResourceInitialized
-    LMDBDataset LoadTPUEmbeddingADAMParameters
+    InfeedEnqueue InfeedEnqueuePrelinearizedBuffer InfeedEnqueueTuple LMDBDataset
+    LoadTPUEmbeddingADAMParameters
     LoadTPUEmbeddingADAMParametersGradAccumDebug LoadTPUEmbeddingAdadeltaParameters
     LoadTPUEmbeddingAdadeltaParametersGradAccumDebug LoadTPUEmbeddingAdagradParameters
     LoadTPUEmbeddingAdagradParametersGradAccumDebug LoadTPUEmbeddingCenteredRMSPropParameters
@@ -152,14 +138,12 @@ OPS = """
     RetrieveTPUEmbeddingProximalAdagradParameters
     RetrieveTPUEmbeddingProximalAdagradParametersGradAccumDebug
     RetrieveTPUEmbeddingRMSPropParameters RetrieveTPUEmbeddingRMSPropParametersGradAccumDebug
-    RetrieveTPUEmbeddingStochasticGradientDescentParameters SamplingDataset SdcaFprint
-    SdcaOptimizer SdcaOptimizerV2 SdcaShrinkL1 SendTPUEmbeddingGradients
-    ShutdownDistributedTPU SnapshotDataset SqlDataset
-    StatsAggregatorHandleV2 StatsAggregatorSetSummaryWriter
-    TPUCompilationResult TPUEmbeddingActivations TPUOrdinalSelector
-    TPUPartitionedCall TPUReplicateMetadata TPUReplicatedInput TPUReplicatedOutput
-    ThreadPoolDataset ThreadPoolHandle Unbatch UnbatchGrad UnwrapDatasetVariant
-    WorkerHeartbeat WrapDatasetVariant"""
+    RetrieveTPUEmbeddingStochasticGradientDescentParameters SamplingDataset
+    SendTPUEmbeddingGradients ShutdownDistributedTPU SnapshotDataset SqlDataset
+    StatsAggregatorHandleV2 StatsAggregatorSetSummaryWriter TPUCompilationResult
+    TPUEmbeddingActivations TPUOrdinalSelector TPUPartitionedCall TPUReplicateMetadata
+    TPUReplicatedInput TPUReplicatedOutput ThreadPoolDataset ThreadPoolHandle Unbatch
+    UnbatchGrad UnwrapDatasetVariant WorkerHeartbeat WrapDatasetVariant"""
 
 
 def replaced(space, name):

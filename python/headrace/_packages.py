@@ -21,6 +21,10 @@ _TPU = _ROOT + ".python.estimator.tpu."
 # TensorFlow has in the namespace.
 _HOMES = {
     "contrib.estimator": {_ROOT + ".contrib.estimator": None},
+    # Classes of ours below those of the package.
+    "contrib.factorization": {
+        "headrace._src.factorization.kmeans_estimator": "KMeansClustering",
+    },
     "contrib.tpu": {
         _TPU + "tpu_config": "InputPipelineConfig RunConfig TPUConfig",
         _TPU + "tpu_estimator": """

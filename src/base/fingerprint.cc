@@ -138,7 +138,80 @@ struct SipState {
   }
 };
 
+// Mix with the multiplier of the 128-bit hash.
+uint64_t Mix128(uint64_t u, uint64_t v) {
+  return Mix(u, v, 0x9ddfea08eb382d69);
+}
+
+// Fewer than 128 bytes under two seeds.
+Fingerprint128Value Short128(const char* s, size_t n, uint64_t a, uint64_t b) {
+  uint64_t c, d;
+  if (n <= 16) {
+    a = ShiftMix(a * kK1) * kK1;
+    c = b * kK1 + UpTo16(s, n);
+    d = ShiftMix(a + (n >= 8 ? Load64(s) : c));
+  } else {
+    c = Mix128(Load64(s + n - 8) + kK1, a);
+    d = Mix128(b + n, c + Load64(s + n - 16));
+    a += d;
+    for (size_t done = 0; done + 16 < n; done += 16) {
+      a = (a ^ ShiftMix(Load64(s + done) * kK1) * kK1) * kK1;
+      b ^= a;
+      c = (c ^ ShiftMix(Load64(s + done + 8) * kK1) * kK1) * kK1;
+      d ^= c;
+    }
+  }
+  a = Mix128(a, c);
+  b = Mix128(d, b);
+  return {a ^ b, Mix128(b, a)};
+}
+
+Fingerprint128Value Seeded128(const char* s, size_t n, uint64_t low,
+                              uint64_t high) {
+  if (n < 128) return Short128(s, n, low, high);
+  LongState t;
+  t.x = low;
+  t.y = high;
+  t.z = n * kK1;
+  t.v.first = std::rotr(t.y ^ kK1, 49) * kK1 + Load64(s);
+  t.v.second = std::rotr(t.v.first, 42) * kK1 + Load64(s + 8);
+  t.w.first = std::rotr(t.y + t.z, 35) * kK1 + t.x;
+  t.w.second = std::rotr(t.x + Load64(s + 88), 53) * kK1;
+  for (; n >= 128; n -= 128, s += 128) {
+    t.Block(s, kK1, 1);
+    t.Block(s + 64, kK1, 1);
+  }
+  t.x += std::rotr(t.v.first + t.z, 49) * kK0;
+  t.y = t.y * kK0 + std::rotr(t.w.second, 37);
+  t.z = t.z * kK0 + std::rotr(t.w.first, 27);
+  t.w.first *= 9;
+  t.v.first *= kK0;
+  // The rest, in pieces of 32 bytes from its end; the last piece may reach into
+  // what was done.
+  for (size_t done = 0; done < n;) {
+    done += 32;
+    const char* piece = s + n - done;
+    t.y = std::rotr(t.x + t.y, 42) * kK0 + t.v.second;
+    t.w.first += Load64(piece + 16);
+    t.x = t.x * kK0 + t.w.first;
+    t.z += t.w.second + Load64(piece);
+    t.w.second += t.v.first;
+    t.v = Weak32(piece, t.v.first + t.z, t.v.second);
+    t.v.first *= kK0;
+  }
+  const uint64_t x = Mix128(t.x, t.v.first);
+  const uint64_t y = Mix128(t.y + t.z, t.w.first);
+  return {Mix128(x + t.v.second, t.w.second) + y,
+          Mix128(x + t.w.second, y + t.v.second)};
+}
+
 }  // namespace
+
+Fingerprint128Value Fingerprint128(std::string_view s) {
+  if (s.size() < 16) return Seeded128(s.data(), s.size(), kK0, kK1);
+  return Seeded128(s.data() + 16, s.size() - 16, Load64(s.data()),
+                   Load64(s.data() + 8) + kK0);
+}
 
 uint64_t Fingerprint64(std::string_view s) {
   if (s.size() <= 16) return UpTo16(s.data(), s.size());

@@ -13,6 +13,12 @@ namespace headrace {
 // FarmHash's Fingerprint64.
 uint64_t Fingerprint64(std::string_view s);
 
+// FarmHash's Fingerprint128: the low and the high half.
+struct Fingerprint128Value {
+  uint64_t low, high;
+};
+Fingerprint128Value Fingerprint128(std::string_view s);
+
 // SipHash-2-4 with the 128-bit key {k0, k1}.
 uint64_t SipHash(uint64_t k0, uint64_t k1, std::string_view s);
 

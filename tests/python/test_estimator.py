@@ -454,16 +454,3 @@ def test_monitors_that_validate(tmp_path, options, values, error):
     close([monitor.best_value or 0], [values[2] or 0])
     assert (monitor.early_stopped, monitor.best_step) == values[:2]
     assert tf.train.latest_checkpoint(str(tmp_path)).endswith("-%d" % values[3])
-
-
-@needs_package
-@pytest.mark.parametrize("make, words", [
-    (lambda: tf.estimator.BoostedTreesClassifier(
-        [columns()[0][0]], 1).train(once),
-     "boosted_trees_ops.TreeEnsemble is not supported"),
-    (lambda: tf.estimator.experimental.KMeans(2).train(
-        lambda: {"x": tf.constant(X)}),
-     "clustering_ops.KMeans is not supported")])
-def test_what_is_left_out(make, words):
-    with pytest.raises(AttributeError, match=words):
-        make()

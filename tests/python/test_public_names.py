@@ -41,7 +41,7 @@ INTERNAL_MODULES = """
     distribute.shards distribute.values keras.multi_worker
     training.worker_context
     variables.strategies
-    contrib.fold_batch_norms contrib.graph_patterns contrib.linear
+    contrib.fold_batch_norms contrib.forests contrib.graph_patterns contrib.linear
     contrib.columns.base contrib.learn.canned contrib.learn.data_feeder
     contrib.learn.head_losses contrib.learn.head_metrics
     contrib.learn.signatures
@@ -67,6 +67,11 @@ INTERNAL = {
     "autograph.api": "ConversionError feature_names tf_convert",
     "distributions.bijectors": "parameter",
     "distributions.distribution": "registered_divergence",
+    "factorization.choices": "check_distance check_start",
+    "factorization.gmm": "covariance",
+    "factorization.kmeans": "KMeans",
+    "factorization.kmeans_estimator":
+        "InitializeClustersHook LossRelativeChangeHook points_of",
     "flow.critical_sections": "Execution",
     "training.gradient_tape": "jacobian_of_rows",
     "layers.policy": """begin_graph_rewrite disable_v2_dtype_behavior

@@ -53,6 +53,14 @@ _NEW_COLUMNS = {
         _transform_features_v2=transform_new_features""",
 }
 
+_CLUSTER_CHOICES = """
+    CLUSTERS_VAR_NAME COSINE_DISTANCE KMC2_INIT KMEANS_PLUS_PLUS_INIT
+    RANDOM_INIT SQUARED_EUCLIDEAN_DISTANCE"""
+_CLUSTER_OPS = """
+    kmc2_chain_initialization=KMC2ChainInitialization
+    kmeans_plus_plus_initialization=KmeansPlusPlusInitialization
+    nearest_neighbors=NearestNeighbors"""
+
 _TPU_FUNCTION = {
     "compat.tpu": """
         TpuContext get_tpu_context tpu_shard_context""",
@@ -202,7 +210,6 @@ NAMES = {
         "compat.projector": """
             EmbeddingInfo ProjectorConfig SpriteMetadata visualize_embeddings""",
     },
-    "core.kernels.boosted_trees.boosted_trees_pb2": {},
     "core.protobuf.tpu.compilation_result_pb2": {
     },
     "python.debug": {
@@ -970,10 +977,133 @@ NAMES = {
             TensorInContext""",
         "compat.execution": "GraphOrParentsInXlaContext",
     },
+    "contrib.factorization.python.ops.clustering_ops": {
+        "factorization.choices": _CLUSTER_CHOICES,
+        "factorization.kmeans": "KMeans=ContribKMeans",
+        "raw_ops": _CLUSTER_OPS,
+    },
+    "contrib.factorization.python.ops.factorization_ops": {
+        "factorization.wals": "WALSModel",
+    },
+    "contrib.factorization.python.ops.gen_factorization_ops": {
+        "raw_ops": """
+            masked_matmul=MaskedMatmul
+            wals_compute_partial_lhs_and_rhs=WALSComputePartialLhsAndRhs""",
+    },
+    "contrib.factorization.python.ops.gmm_ops": {
+        "factorization.choices": "DIAG_COVARIANCE FULL_COVARIANCE",
+        "factorization.gmm": "GmmAlgorithm gmm _covariance=covariance",
+    },
+    "contrib.factorization.python.ops.kmeans": {
+        "factorization.kmeans_estimator": """
+            KMeansClustering _InitializeClustersHook=InitializeClustersHook
+            _LossRelativeChangeHook=LossRelativeChangeHook
+            _parse_features_if_necessary=points_of""",
+    },
+    "contrib.decision_trees.proto.generic_tree_model_pb2": {
+        "framework.messages": """
+            BinaryNode=ForestBinaryNode DecisionTree=ForestDecisionTree
+            FeatureId=ForestFeatureId InequalityTest=ForestInequalityTest
+            Leaf=ForestLeaf Model=ForestModel SparseVector=ForestSparseVector
+            TreeNode=ForestTreeNode Value=ForestValue Vector=ForestVector""",
+    },
+    "contrib.tensor_forest.proto.fertile_stats_pb2": {
+        "framework.messages": """
+            FertileSlot=ForestFertileSlot FertileStats=ForestFertileStats
+            GiniStats=ForestGiniStats LeafStat=ForestLeafStat
+            SplitCandidate=ForestSplitCandidate TreePath=ForestTreePath""",
+    },
+    "contrib.tensor_forest.proto.tensor_forest_params_pb2": {
+        "framework.messages": """
+            DepthDependentParam=ForestDepthDependentParam
+            ExponentialParam=ForestExponentialParam
+            LinearParam=ForestLinearParam
+            SplitFinishConfig=ForestSplitFinishConfig
+            SplitPruningConfig=ForestSplitPruningConfig TensorForestParams
+            ThresholdParam=ForestThresholdParam""",
+        "contrib.forests": """
+            MODEL_DENSE_CLASSIFICATION MODEL_REGRESSION
+            MODEL_SPARSE_CLASSIFICATION MODEL_SPARSE_OR_DENSE_CLASSIFICATION
+            STATS_DENSE_GINI STATS_LEAST_SQUARES_REGRESSION STATS_SPARSE_GINI
+            STATS_SPARSE_THEN_DENSE_GINI COLLECTION_BASIC""",
+    },
+    "contrib.tensor_forest.python.ops.data_ops": {
+        "contrib.forests": "DATA_CATEGORICAL DATA_FLOAT",
+    },
+    "contrib.tensor_forest.python.ops.model_ops": {
+        "contrib.forests": "tree_variable",
+        "raw_ops": """
+            create_tree_variable=CreateTreeVariable
+            decision_tree_resource_handle_op=DecisionTreeResourceHandleOp
+            feature_usage_counts=FeatureUsageCounts
+            traverse_tree_v4=TraverseTreeV4 tree_deserialize=TreeDeserialize
+            tree_is_initialized_op=TreeIsInitializedOp
+            tree_predictions_v4=TreePredictionsV4
+            tree_serialize=TreeSerialize tree_size=TreeSize
+            update_model_v4=UpdateModelV4""",
+    },
+    "contrib.tensor_forest.python.ops.stats_ops": {
+        "contrib.forests": "fertile_stats_variable",
+        "raw_ops": """
+            create_fertile_stats_variable=CreateFertileStatsVariable
+            fertile_stats_deserialize=FertileStatsDeserialize
+            fertile_stats_is_initialized_op=FertileStatsIsInitializedOp
+            fertile_stats_resource_handle_op=FertileStatsResourceHandleOp
+            fertile_stats_serialize=FertileStatsSerialize
+            grow_tree_v4=GrowTreeV4 process_input_v4=ProcessInputV4""",
+    },
+    "contrib.tensor_forest.python.tensor_forest": {
+        "contrib.forests": """
+            CLASSIFICATION_LEAF_MODEL_TYPES FINISH_TYPES ForestHParams
+            ForestVariables PRUNING_TYPES REGRESSION_MODEL_TYPE
+            RandomForestGraphs RandomTreeGraphs SPLIT_TYPES TreeVariables
+            build_params_proto parse_number_or_string_to_proto""",
+    },
+    "core.kernels.boosted_trees.boosted_trees_pb2": {
+        "framework.messages": """
+            BucketizedSplit CategoricalSplit DenseSplit
+            DebugOutput=BoostedDebugOutput
+            GrowingMetadata=BoostedGrowingMetadata Leaf=BoostedLeaf
+            Node=BoostedNode NodeMetadata=BoostedNodeMetadata
+            SparseVector=BoostedSparseVector Tree=BoostedTree
+            TreeEnsemble=BoostedTreeEnsemble TreeMetadata=BoostedTreeMetadata
+            Vector=BoostedVector""",
+    },
+    "python.ops.boosted_trees_ops": {
+        "compat.boosted_trees": """
+            PruningMode QuantileAccumulator QuantileAccumulatorSaveable
+            TreeEnsemble _TreeEnsembleSavable=TreeEnsembleSavable
+            update_ensemble_v2""",
+        "raw_ops": """
+            boosted_trees_aggregate_stats=BoostedTreesAggregateStats
+            boosted_trees_bucketize=BoostedTreesBucketize
+            boosted_trees_sparse_aggregate_stats=BoostedTreesSparseAggregateStats
+            calculate_best_feature_split=BoostedTreesCalculateBestFeatureSplit
+            calculate_best_gains_per_feature=BoostedTreesCalculateBestGainsPerFeature
+            center_bias=BoostedTreesCenterBias
+            create_quantile_stream_resource=BoostedTreesCreateQuantileStreamResource
+            example_debug_outputs=BoostedTreesExampleDebugOutputs
+            get_bucket_boundaries=BoostedTreesQuantileStreamResourceGetBucketBoundaries
+            is_quantile_resource_initialized=IsBoostedTreesQuantileStreamResourceInitialized
+            make_quantile_summaries=BoostedTreesMakeQuantileSummaries
+            make_stats_summary=BoostedTreesMakeStatsSummary
+            predict=BoostedTreesPredict
+            quantile_add_summaries=BoostedTreesQuantileStreamResourceAddSummaries
+            quantile_flush=BoostedTreesQuantileStreamResourceFlush
+            quantile_resource_deserialize=BoostedTreesQuantileStreamResourceDeserialize
+            quantile_resource_handle_op=BoostedTreesQuantileStreamResourceHandleOp
+            sparse_calculate_best_feature_split=BoostedTreesSparseCalculateBestFeatureSplit
+            training_predict=BoostedTreesTrainingPredict
+            update_ensemble=BoostedTreesUpdateEnsemble""",
+    },
+    "python.ops.gen_boosted_trees_ops": {
+        "compat.boosted_trees":
+            "boosted_trees_update_ensemble_v2=update_ensemble_v2",
+    },
     "python.ops.clustering_ops": {
-        "compat.clustering": """
-            CLUSTERS_VAR_NAME COSINE_DISTANCE KMC2_INIT KMEANS_PLUS_PLUS_INIT
-            RANDOM_INIT SQUARED_EUCLIDEAN_DISTANCE""",
+        "factorization.choices": _CLUSTER_CHOICES,
+        "factorization.kmeans": "KMeans",
+        "raw_ops": _CLUSTER_OPS,
     },
     "python.ops.collective_ops": {
         "ops.collective_ops": """

@@ -131,7 +131,13 @@ class StaticTable(_Typed):
 class Table(_Typed):
     """What tables have in common: a handle, `lookup` and `size`."""
 
-    resource_handle = property(lambda self: self._handle)
+    _resource_handle = None  # classes of programs set it
+
+    @property
+    def resource_handle(self):
+        return (self._handle if self._resource_handle is None
+                else self._resource_handle)
+
     default_value = property(lambda self: self._default)
 
     @property

@@ -1,7 +1,0 @@
-"""tensorflow.python.ops.clustering_ops: names of its choices."""
-SQUARED_EUCLIDEAN_DISTANCE = "squared_euclidean"
-COSINE_DISTANCE = "cosine"
-RANDOM_INIT = "random"
-KMEANS_PLUS_PLUS_INIT = "kmeans_plus_plus"
-KMC2_INIT = "kmc2"
-CLUSTERS_VAR_NAME = "clusters"
