@@ -561,3 +561,17 @@ def test_parts_of_operators():
         assert hint(op, "is_positive_definite", None, "") is True
         with pytest.raises(ValueError, match="they differ"):
             hint(op, "is_positive_definite", False, "they differ")
+
+
+def test_a_derived_operator_calls_the_scope_and_the_check_of_types():
+    class Doubled(tf.linalg.LinearOperatorFullMatrix):
+        def twice(self, x, name="twice"):
+            with self._name_scope(name):
+                x = tf.convert_to_tensor(x, name="x")
+                self._check_input_dtype(x)
+                return 2. * self._matmul(x)
+
+    operator = Doubled(tf.eye(2), name="own")
+    assert operator.twice([[1.], [2.]]).op.name.startswith("own")
+    with pytest.raises(TypeError, match="Expected argument to have dtype"):
+        operator.twice(np.ones([2, 1]))

@@ -124,16 +124,16 @@ class LinearOperator(Module):
 
     def _take_scope(self, name):
         # The scope is the operator's own, whoever calls it.
-        if not hasattr(self, "_name_scope"):
+        if not hasattr(self, "_own_scope"):
             with name_scope(name) as scope:
-                self._name_scope = scope
+                self._own_scope = scope
 
     def _stored(self, value, what, dims, name, dtype=None):
         """`value` as a tensor of `dims` dimensions or more."""
         self._take_scope(name)
         if isinstance(value, Variable):
             self._of_arguments = [*getattr(self, "_of_arguments", []), value]
-        with name_scope(self._name_scope):
+        with name_scope(self._own_scope):
             value = convert_to_tensor(value, name=what, dtype=dtype)
         rank = value.get_shape().ndims
         if rank is not None and rank < dims:
@@ -179,8 +179,24 @@ class LinearOperator(Module):
 
     @contextlib.contextmanager
     def _scope(self, name):
-        with name_scope(self._name_scope), name_scope(name):
+        with name_scope(self._own_scope), name_scope(name):
             yield
+
+    # What derived classes of programs call.
+
+    @contextlib.contextmanager
+    def _name_scope(self, name=None):
+        """The scope, inside of the present one, of a method."""
+        full = self._name if name is None else "%s/%s" % (self._name, name)
+        with name_scope(full) as scope:
+            yield scope
+
+    def _check_input_dtype(self, arg):
+        """TypeError for a tensor of another type than the operator's."""
+        if arg.dtype.base_dtype != self.dtype:
+            raise TypeError(
+                "Expected argument to have dtype %s.  Found: %s in tensor %s"
+                % (self.dtype, arg.dtype, arg))
 
     # What kinds say.
 

@@ -296,7 +296,7 @@ class LinearOperatorIdentity(LinearOperator):
             raise ValueError("An identity operator is always square.")
         super().__init__(_dtypes.as_dtype(dtype or _dtypes.float32), [], True,
                          True, True, True, name)
-        with name_scope(self._name_scope):
+        with name_scope(self._own_scope):
             self._num_rows = _size(num_rows, "num_rows")
             self._static_batch, self._batch = _batch(batch_shape)
 
@@ -464,7 +464,7 @@ class LinearOperatorZeros(LinearOperator):
                              "adjoint.")
         super().__init__(_dtypes.as_dtype(dtype or _dtypes.float32), [], False,
                          is_self_adjoint, False, is_square, name)
-        with name_scope(self._name_scope):
+        with name_scope(self._own_scope):
             self._num_rows = _size(num_rows, "num_rows")
             self._num_columns = (self._num_rows if num_columns is None
                                  else _size(num_columns, "num_columns"))
@@ -1010,7 +1010,7 @@ class LinearOperatorLowRankUpdate(LinearOperator):
         parents += [] if v is None else [self._v]
         super().__init__(dtype, parents, is_non_singular, is_self_adjoint,
                          is_positive_definite, is_square, name)
-        with name_scope(self._name_scope):
+        with name_scope(self._own_scope):
             rank = self._u.get_shape()[-1:]
             if self._diag_update is not None:
                 self._diag_operator = LinearOperatorDiag(
