@@ -73,6 +73,7 @@ NAMES = {
         "flow.accumulators": """
             ConditionalAccumulator ConditionalAccumulatorBase
             SparseConditionalAccumulator""",
+        "eager.context": "disable_eager_execution enable_eager_execution",
         "flow.critical_sections": "CriticalSection",
         "flow.queues": """
             FIFOQueue PaddingFIFOQueue PriorityQueue QueueBase
@@ -80,9 +81,8 @@ NAMES = {
         "framework.behavior": """
             GRAPH_DEF_VERSION GRAPH_DEF_VERSION_MIN_CONSUMER
             GRAPH_DEF_VERSION_MIN_PRODUCER VERSION control_flow_v2_enabled
-            disable_control_flow_v2 disable_eager_execution
-            disable_tensor_equality disable_v2_behavior
-            disable_v2_tensorshape enable_eager_execution executing_eagerly""",
+            disable_control_flow_v2 disable_tensor_equality disable_v2_behavior
+            disable_v2_tensorshape executing_eagerly""",
         "framework.default_session": "get_default_session",
         "framework.device_spec": "DeviceSpec",
         "framework.dtypes": """

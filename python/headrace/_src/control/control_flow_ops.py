@@ -41,6 +41,8 @@ def group(*inputs, **kwargs):
     if kwargs:
         raise ValueError("Unknown keyword arguments: "
                          + ", ".join(kwargs.keys()))
+    if get_default_graph()._eager:
+        return None
     operations = list(_operations(inputs))
     with name_scope(name, "group_deps", operations) as scope:
         by_device = {}
@@ -66,9 +68,11 @@ def tuple(tensors, name=None, control_inputs=None):
     """The tensors, each there only once all of them are; None and operations
     as they are."""
     with name_scope(name, "tuple", tensors):
-        tensors = [t if t is None or isinstance(t, Operation)
+        tensors = [t if t is None or isinstance(t, (Operation, Tensor))
                    or hasattr(t, "op") else convert_to_tensor(t)
                    for t in tensors]
+        if get_default_graph()._eager:
+            return tensors
         gates = [t if isinstance(t, Operation) else t.op for t in tensors
                  if t is not None]
         for c in control_inputs or ():

@@ -7,7 +7,7 @@ import re
 import threading
 
 from headrace import _headrace
-from headrace._headrace import Operation, Tensor
+from headrace._headrace import EagerTensor, Operation, Tensor
 from headrace._loading import load
 
 _SCOPE = r"^[A-Za-z0-9_.\-/]*$"
@@ -682,6 +682,9 @@ class name_scope:
             raise ValueError("At least one of name (None) and default_name "
                              "(None) must be provided.")
         graph = graph_of(self._values)
+        if graph._eager:
+            self._stack = graph.name_scope(self._name)
+            return self._stack.__enter__()
         self._stack = contextlib.ExitStack()
         self._stack.enter_context(graph.as_default())
         return self._stack.enter_context(graph.name_scope(self._name))
@@ -703,12 +706,15 @@ def graph_of(values):
         return current
     found = first = None
     for v in values or ():
+        if type(v) is EagerTensor:
+            continue
         if isinstance(v, (list, tuple)):
-            v = next((w for w in v if isinstance(w, Tensor)), None)
+            v = next((w for w in v if isinstance(w, Tensor)
+                      and type(w) is not EagerTensor), None)
         elif not isinstance(v, (Tensor, Operation)):
             v = (v._as_graph_element() if hasattr(v, "_as_graph_element")
                  else None)
-        if v is None:
+        if v is None or type(v) is EagerTensor:
             continue
         if found is None:
             found, first = v.graph, v
@@ -775,7 +781,8 @@ def init_scope():
                                                   list(inner._device_stack))
                     stack.callback(_set_device_stack, graph, outer)
                     graph._merge_device_stack()
-            stack.enter_context(graph.control_dependencies(None))
+            if not graph._eager:
+                stack.enter_context(graph.control_dependencies(None))
             yield
     finally:
         for graph in reversed(left):

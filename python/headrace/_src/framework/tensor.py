@@ -3,7 +3,7 @@ import numpy as np
 
 from headrace import _headrace
 from headrace import raw_ops
-from headrace._headrace import Tensor
+from headrace._headrace import EagerTensor, Tensor
 from headrace._loading import load
 from headrace._src.framework import dtypes
 from headrace._src.framework import graph as _graph
@@ -36,6 +36,8 @@ def to_array(value, dtype):
         return np.asarray(value).astype(dtype)
     if value is None:
         raise ValueError("None values not supported.")
+    if type(value) is EagerTensor:
+        return to_array(value._array(), dtype)
     if isinstance(value, (Tensor, _headrace.Operation)):
         raise TypeError("%r is no value but a node of a graph" % (value,))
     if _is_dlpack_only(value):
@@ -323,6 +325,10 @@ def _convert(value, dtype, name, preferred, as_ref):
             raise ValueError(
                 "Tensor conversion requested dtype %s for Tensor with dtype "
                 "%s: %r" % (dtype.name, value.dtype.name, str(value)))
+        if type(value) is EagerTensor:
+            graph = _graph.get_default_graph()
+            if not graph._eager:
+                return _into_graph(value, graph)
         return value
     if preferred is not None and dtype is None:
         try:
@@ -334,6 +340,14 @@ def _convert(value, dtype, name, preferred, as_ref):
         except (TypeError, ValueError, OverflowError):
             pass
     return _convert_by_kind(value, dtype, name, as_ref)
+
+
+def _into_graph(value, graph):
+    """What stands for an EagerTensor in the body of a function."""
+    if not graph._captures:
+        raise RuntimeError("Attempting to capture an EagerTensor without "
+                           "building a function.")
+    return graph._capture(value)
 
 
 def _convert_by_kind(value, dtype, name, as_ref):
@@ -470,6 +484,8 @@ def constant_value(tensor, partial=False, _depth=0):
     its own. partial: of some elements of a vector, None for the others."""
     if not isinstance(tensor, Tensor):
         return None if is_tensor(tensor) else tensor
+    if type(tensor) is EagerTensor:
+        return tensor._array() if tensor.dtype.is_numpy_compatible else None
     if tensor.op.type == "Const":
         value = tensor.op._attr("value")
         return np.array(value, object) if isinstance(value, bytes) else (

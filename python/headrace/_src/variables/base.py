@@ -46,7 +46,19 @@ class _VariableType(type):
             for creator in get_default_graph()._variable_creators:
                 make = _calling(creator, make)
             return make(**_arguments(*args, **kwargs))
-        return super().__call__(*args, **kwargs)
+        if cls.__name__ == "ResourceVariable" and is_made_eagerly():
+            cls = load("_src.eager.variables").EagerVariable
+        return type.__call__(cls, *args, **kwargs)
+
+
+def is_made_eagerly():
+    """Whether a variable that is made now has its value at once: also in a
+    function that is being traced, if its caller executes eagerly."""
+    graph = get_default_graph()
+    if graph._eager or not graph.building_function:
+        return graph._eager
+    with init_scope():
+        return get_default_graph()._eager
 
 
 def _calling(creator, following):
