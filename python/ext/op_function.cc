@@ -272,9 +272,31 @@ class OpFunction::Application {
     call->input_types.assign(types_.begin(), types_.end());
     call->arg_sizes.assign(arg_sizes_.begin(), arg_sizes_.end());
     const std::vector<nb::object> inputs(keep_.begin(), keep_.end());
+    const bool owns = NameResource(&call->attrs);
+    if (owns) {
+      const std::vector<nb::object> outputs =
+          ExecuteEagerly(call, core_->device, std::string(), inputs);
+      AsEager(outputs[0])->owns_resource = true;
+      return EagerResult(*call, outputs);
+    }
     return EagerResult(*call, ExecuteEagerly(
                                   call, core_->device,
                                   is_named_ ? name_ : std::string(), inputs));
+  }
+
+  // Each execution of an op that makes a resource without a name makes another
+  // one. True if the attrs were changed.
+  bool NameResource(AttrMap* attrs) const {
+    if (def_.outputs.empty() || def_.outputs[0].type != DT_RESOURCE) {
+      return false;
+    }
+    if (def_.FindAttr("shared_name") < 0) return false;
+    const AttrValue* given = attrs->Find("shared_name");
+    const std::string* name =
+        given == nullptr ? nullptr : given->Get<std::string>();
+    if (name != nullptr && !name->empty()) return false;
+    attrs->Set("shared_name", std::string(kAnonymousName));
+    return true;
   }
 
   [[noreturn]] void RefuseReference(const OpDef::Arg& arg) const {

@@ -291,6 +291,23 @@ PyEagerTensor& EagerOf(nb::handle o) {
   return *t;
 }
 
+// Frees the resource of a handle. It may be gone already.
+void DestroyResource(const RefPtr<TensorHandle>& handle) {
+  EagerCall call;
+  call.name = "DestroyResourceOp";
+  call.op_def = std::shared_ptr<const OpDef>(
+      std::shared_ptr<const void>(), OpRegistry::Global()->Find(call.name));
+  call.attrs.Set("ignore_lookup_error", true);
+  call.input_types.push_back(handle->dtype());
+  call.arg_sizes.push_back(1);
+  std::vector<RefPtr<TensorHandle>> outputs;
+  Device* used = nullptr;
+  EagerContext* const eager = Context();
+  const GilRelease unlocked;
+  (void)eager->Execute(call, DeviceName(), {&handle, 1}, nullptr, 0, &outputs,
+                       &used);
+}
+
 Tensor HostValue(const PyEagerTensor& t) {
   Tensor value;
   Check(t.handle->ToHost(&value));
@@ -298,6 +315,10 @@ Tensor HostValue(const PyEagerTensor& t) {
 }
 
 }  // namespace
+
+PyEagerTensor::~PyEagerTensor() {
+  if (owns_resource && Py_IsInitialized()) DestroyResource(handle);
+}
 
 PyEagerTensor* AsEager(nb::handle o) {
   static PyTypeObject* const type =
@@ -511,24 +532,8 @@ void RegisterEager(nb::module_& m) {
           return true;
         },
         nb::arg("config").none(), nb::arg("policy"), nb::arg("is_async"));
-  // Frees the resource of a handle. It may be gone already.
-  m.def("eager_destroy", [](nb::handle handle) {
-    const RefPtr<TensorHandle> h = EagerOf(handle).handle;
-    EagerCall call;
-    call.name = "DestroyResourceOp";
-    call.op_def = std::shared_ptr<const OpDef>(
-        std::shared_ptr<const void>(),
-        OpRegistry::Global()->Find(call.name));
-    call.attrs.Set("ignore_lookup_error", true);
-    call.input_types.push_back(h->dtype());
-    call.arg_sizes.push_back(1);
-    std::vector<RefPtr<TensorHandle>> outputs;
-    Device* used = nullptr;
-    EagerContext* const eager = Context();
-    const GilRelease unlocked;
-    (void)eager->Execute(call, DeviceName(), {&h, 1}, nullptr, 0, &outputs,
-                         &used);
-  });
+  m.def("eager_destroy",
+        [](nb::handle handle) { DestroyResource(EagerOf(handle).handle); });
   m.def("eager_devices", [] {
     nb::list out;
     for (Device* d : Context()->devices()) {

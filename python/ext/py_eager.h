@@ -26,7 +26,14 @@ struct PyEagerTensor : PyTensor {
   int64_t id = 0;
   // A handle of a variable that tapes watch when it is used.
   bool is_trainable = false;
+  // The resource goes with the tensor.
+  bool owns_resource = false;
+
+  ~PyEagerTensor();
 };
+
+// The name by which an op makes a resource that nobody else has.
+inline constexpr char kAnonymousName[] = "cd2c89b7-88b7-44c8-ad83-06c2a9158347";
 
 // Null if `o` is none. Never raises.
 PyEagerTensor* AsEager(nb::handle o);

@@ -9,7 +9,8 @@ import operator
 import numpy as np
 
 from headrace import raw_ops as _raw
-from headrace._headrace import Tensor
+from headrace._headrace import EagerTensor, Tensor, executing_eagerly
+from headrace._loading import load
 from headrace._src.control.control_flow import Assert
 from headrace._src.control.control_flow_ops import group, with_dependencies
 from headrace._src.framework import dtypes
@@ -24,6 +25,10 @@ from headrace._src.ops import math_ops as _math
 _KNOWN = "static_checks_determined_all_ok"
 
 
+def _name(x):
+    return "eager tensor" if isinstance(x, EagerTensor) else x.name
+
+
 def _fail(data):
     """Raises what the run would raise, with the values that are known."""
     known = [constant_value(d) if is_tensor(d) else d for d in data]
@@ -35,12 +40,15 @@ def _fail(data):
 
 def _compare(op, name, sign, x, y, data, summarize, message, scope):
     test, known_test = op
+    if executing_eagerly():
+        return load("_src.eager.control").compare(
+            test, sign, x, y, data, summarize, message)
     with name_scope(scope, name, [x, y]):
         x = convert_to_tensor(x, name="x")
         y = convert_to_tensor(y, name="y")
         if data is None:
             data = ["Condition x %s y did not hold element-wise:" % sign,
-                    "x (%s) = " % x.name, x, "y (%s) = " % y.name, y]
+                    "x (%s) = " % _name(x), x, "y (%s) = " % _name(y), y]
         if message is not None:
             data = [message, *data]
         holds = _math.reduce_all(test(x, y))
@@ -67,6 +75,8 @@ def assert_equal(x, y, data=None, summarize=None, message=None, name=None):
     shows, by default x and y. Returns an Operation, None from a run. TypeError
     or ValueError for different types."""
     with name_scope(name, "assert_equal", [x, y]):
+        if x is y and executing_eagerly():
+            return None
         if x is y:
             return _raw.NoOp()
     return _compare(_EQUAL, "assert_equal", "==", x, y, data, summarize,
@@ -118,8 +128,8 @@ def assert_near(x, y, rtol=None, atol=None, data=None, summarize=None,
                                  dtype=kind, name="atol")
         if data is None:
             data = [message or "", "x and y not equal to tolerance rtol = %s, "
-                    "atol = %s" % (rtol, atol), "x (%s) = " % x.name, x,
-                    "y (%s) = " % y.name, y]
+                    "atol = %s" % (rtol, atol), "x (%s) = " % _name(x), x,
+                    "y (%s) = " % _name(y), y]
         distance = _math.abs(x - y)
         allowed = atol + rtol * _math.abs(y)
         return Assert(_math.reduce_all(_raw.LessEqual(distance, allowed)), data,
@@ -135,7 +145,7 @@ def _sign_check(default, sign, check):
             x = convert_to_tensor(x, name="x")
             if data is None:
                 data = [message or "", "Condition x %s 0 did not hold "
-                        "element-wise:" % sign, "x (%s) = " % x.name, x]
+                        "element-wise:" % sign, "x (%s) = " % _name(x), x]
             zero = convert_to_tensor(0, dtype=x.dtype.base_dtype)
             return check(x, zero, data, summarize)
     return _called(compare, default, """Fails unless x %s 0 everywhere.
@@ -250,7 +260,7 @@ def assert_integer(x, message=None, name=None):
         if not x.dtype.is_integer:
             raise TypeError(
                 '%s  Expected "x" to be integer type.  Found: %s of dtype %s'
-                % (message or "", x.name, x.dtype))
+                % (message or "", _name(x), x.dtype))
         return _raw.NoOp(name="statically_determined_was_integer")
 
 

@@ -22,7 +22,7 @@ SYNC, ASYNC = 0, 1
 _MAX_INT32 = 2**31 - 1
 _STANDARD_KEYS = frozenset(
     value for key, value in vars(_graph.GraphKeys).items()
-    if key.isupper()) | {"__variable_store", "__varscope"}
+    if key.isupper()) - {_graph.GraphKeys.GLOBAL_STEP}
 
 
 class _Scope:
@@ -63,6 +63,10 @@ class EagerGraph(_graph.Graph):
     @seed.setter
     def seed(self, seed):
         _state.set_seed(seed)
+
+    def next_op_seed(self):
+        """The seed of an op that has none of its own."""
+        return _state.next_op_seed()
 
     def name_scope(self, name):
         return _Scope(self, name)

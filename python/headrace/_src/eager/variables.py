@@ -14,20 +14,7 @@ from headrace._src.variables.base import Variable
 from headrace._src.variables.resource_variables import (
     ResourceVariable, _WrittenVariable)
 
-# Each execution of a VarHandleOp with this name makes a resource of its own.
-_ANONYMOUS = "cd2c89b7-88b7-44c8-ad83-06c2a9158347"
 _numbers = itertools.count()
-
-
-class _Deleter:
-    """Frees the resource of a handle when it goes."""
-
-    def __init__(self, handle):
-        self._copy = handle._copy()
-
-    def __del__(self):
-        if _headrace is not None:  # at the interpreter's end
-            _headrace.eager_destroy(self._copy)
 
 
 class _Op:
@@ -51,9 +38,7 @@ def _context_graph():
 
 def make_handle(dtype, shape, trainable=False, variable=None):
     """The handle of a new resource, which goes with it."""
-    handle = _raw.VarHandleOp(dtype=dtype, shape=shape,
-                              shared_name=_ANONYMOUS)
-    handle._deleter = _Deleter(handle)
+    handle = _raw.VarHandleOp(dtype=dtype, shape=shape)
     if variable is not None:
         handle._variable = weakref.ref(variable)
     handle._is_trainable = bool(trainable)

@@ -3,7 +3,9 @@ body takes from the graph around it are captured: they become further arguments,
 which every caller passes."""
 import re
 
+from headrace import _headrace
 from headrace import raw_ops as _raw
+from headrace._headrace import EagerTensor
 from headrace._src.framework import dtypes as _dtypes
 from headrace._src.framework import graph as _graph
 from headrace._src.framework import messages
@@ -26,9 +28,10 @@ class FuncGraph(_graph.Graph):
 
     def _capture(self, tensor):
         """What stands for a tensor from outside: an argument, or a copy."""
-        if self._copies:
+        is_eager = type(tensor) is EagerTensor
+        if self._copies and not is_eager:
             return self._copy(tensor)
-        if tensor.graph is not self._outer:
+        if not is_eager and tensor.graph is not self._outer:
             if not self._outer._captures:
                 raise ValueError("Tensor %s is neither of the function nor of "
                                  "the graph around it." % tensor.name)
@@ -68,8 +71,9 @@ class TracedFunction:
                 placeholder(_dtypes.as_dtype(t), s, name="arg%d" % i)
                 for i, (t, s) in enumerate(zip(types, shapes))]
             self.results = convert(function(arguments))
-            self.results = [r if r.graph is body else body._capture(r)
-                            for r in self.results]
+            self.results = [
+                r if type(r) is not EagerTensor and r.graph is body
+                else body._capture(r) for r in self.results]
         self.captured = list(body._captured)
         base = re.sub(r"\W", "_", name or getattr(function, "__name__", "f"))
         self.name = "%s_%d" % (base.strip("_") or "f", next_number())
@@ -127,4 +131,7 @@ def _add_function(graph, definition, body):
         # What the body's PyFunc nodes call lives as long as the graph.
         graph._py_functions.extend(body._py_functions)
     library.library.function.extend([definition])
+    if graph._eager:
+        _headrace.eager_add_functions(library)
+        return
     graph._import_graph_def(library, "", [], [])
