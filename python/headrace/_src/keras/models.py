@@ -42,8 +42,9 @@ class InputLayer(Layer):
             if isinstance(input_shape, (int, np.integer)):
                 input_shape = (input_shape,)
             shape = [batch_size] + list(TensorShape(input_shape).as_list())
-            input_tensor = _array.placeholder(
-                dtypes.as_dtype(self.dtype), shape, name=name)
+            with backend.in_graph():
+                input_tensor = _array.placeholder(
+                    dtypes.as_dtype(self.dtype), shape, name=name)
         self._batch_input_shape = backend.int_shape(input_tensor)
         self.sparse, self.ragged = sparse, ragged
         self.built = True

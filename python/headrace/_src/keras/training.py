@@ -5,7 +5,7 @@ import random
 
 import numpy as np
 
-from headrace._headrace import Tensor
+from headrace._headrace import EagerTensor, Tensor, executing_eagerly
 from headrace._src.control import control_flow_ops as _flow
 from headrace._src.data.datasets import Dataset
 from headrace._src.data.experimental import cardinality as _cardinality
@@ -283,9 +283,8 @@ class Training:
         given to `fit`: one, a list, or a dict by output."""
         if distribute is not None:
             raise ValueError("compile: distribute is not supported")
-        if kwargs.pop("run_eagerly", None):
-            raise ValueError("compile: run_eagerly is not supported: only "
-                             "graphs are run")
+        if kwargs.pop("run_eagerly", None) and not executing_eagerly():
+            raise ValueError("compile: run_eagerly needs eager execution")
         # How TensorFlow runs steps eagerly.
         kwargs.pop("experimental_run_tf_function", None)
         if set(kwargs) - {"options", "run_metadata"}:
@@ -306,7 +305,8 @@ class Training:
                 strategies.get_strategy().num_replicas_in_sync > 1):
             self._strategy = strategies.get_strategy()
         if self._given is not None:
-            self._finish_compile()
+            with backend.in_graph():
+                self._finish_compile()
 
     def _finish_compile(self):
         """Makes the tensors of the losses and metrics."""
@@ -360,7 +360,8 @@ class Training:
                 with name_scope("metrics"):
                     for out, metric, name in made:
                         self._add_metric_of(out, metric, name, weights_too)
-        added = self._added_metrics()
+        added = [pair for pair in self._added_metrics()
+                 if pair[1] is not None]
         mine = self._of_these_inputs([update for _, update in added])
         for metric, update in added:
             if any(update is m for m in mine):
@@ -489,7 +490,8 @@ class Training:
     @property
     def _output_tensors(self):
         """The outputs as tensors: a layer may give what converts to one."""
-        return [convert_to_tensor(x) for x in self.outputs]
+        with backend.in_graph():
+            return [convert_to_tensor(x) for x in self.outputs]
 
     @property
     def output_names(self):
@@ -514,6 +516,10 @@ class Training:
 
     def _prepare(self, x):
         """Connects a model whose inputs were not known before."""
+        with backend.in_graph():
+            self._prepare_in_graph(x)
+
+    def _prepare_in_graph(self, x):
         if self._given is None:
             self._connect_to(x)
         if self.optimizer is not None and self._compiled is None:
@@ -522,6 +528,10 @@ class Training:
     def _make_train_op(self):
         if self._train_op is not None:
             return
+        with backend.in_graph():
+            self._make_train_op_in_graph()
+
+    def _make_train_op_in_graph(self):
         weights = self.trainable_weights
         with name_scope("training"):
             updates = self._updates_by_gradients(weights) if weights else []
@@ -572,8 +582,9 @@ class Training:
             op = self._train_op
         else:
             if self._test_op is None:
-                self._test_op = _flow.group(*self._compiled_updates,
-                                            *self.state_updates)
+                with backend.in_graph():
+                    self._test_op = _flow.group(*self._compiled_updates,
+                                                *self.state_updates)
             op = self._test_op
         session = backend.get_session()
         feed = self._feed(x, y, weights, train)
@@ -948,7 +959,8 @@ def _evaluated(x, y, weights, steps, name, given=None):
     tensor. ValueError without a number of steps, which the argument `name`
     is."""
     if isinstance(x, (Dataset, Iterator)) or not any(
-            isinstance(value, Tensor) for value in nest.flatten(x)):
+            isinstance(value, Tensor) and not isinstance(value, EagerTensor)
+            for value in nest.flatten(x)):
         return x if given is None else given
     if not steps:
         raise ValueError("When using data tensors as input to a model, you "
@@ -1106,6 +1118,8 @@ class _Batches:
 
     def _start(self):
         if isinstance(self._source, (Dataset, Iterator)):
+            if executing_eagerly():
+                return iter(self._source)
             return self._of_graph()
         if self._workers and (self._workers > 1 or self._use_multiprocessing):
             return self._of_workers()

@@ -11,12 +11,12 @@ import threading
 
 import numpy as np
 
-from headrace._headrace import Tensor
+from headrace._headrace import EagerTensor, Tensor, executing_eagerly
 from headrace._loading import load as _load
 from headrace._src.autograph.api import tf_convert
 from headrace._src.framework import dtypes, nest
 from headrace._src.framework.graph import (
-    Graph, Operation, init_scope, name_scope)
+    Graph, Operation, get_default_graph, init_scope, name_scope)
 from headrace._src.framework.tensor import convert_to_tensor
 from headrace._src.framework.tensor_shape import Dimension, TensorShape
 from headrace._src.layers import (
@@ -91,6 +91,7 @@ class _OuterCall(threading.local):
     """What the call of a layer, which runs now, said of training."""
 
     training = None
+    depth = 0  # of calls of layers while ops are executed eagerly
 
 
 _outer_call = _OuterCall()
@@ -185,10 +186,10 @@ class Layer(Module):
         for key in kwargs:
             if key not in _OPTIONS and key != "input_dim":
                 raise TypeError("Keyword argument not understood: %s" % key)
-        if dynamic:
+        if dynamic and not executing_eagerly():
             raise NotImplementedError(
-                "Layer %s: dynamic=True needs eager execution, which is not "
-                "supported" % (name or type(self).__name__))
+                "Layer %s: dynamic=True needs eager execution"
+                % (name or type(self).__name__))
         self._trainable = trainable
         self.built = False
         self.stateful = False
@@ -424,6 +425,8 @@ class Layer(Module):
                 self._losses.append((loss, inputs is not None))
 
     def _own_losses(self):
+        if backend.is_eager_program():
+            return self._losses_now()
         # What a function makes is kept: the second look gives the same.
         for function in self._callable_losses:
             loss = function()
@@ -431,6 +434,31 @@ class Layer(Module):
                 self._losses.append((loss, False))
         self._callable_losses = []
         return self._losses
+
+    def _losses_now(self):
+        """[(loss, whether it depends on inputs)] where ops are executed eagerly,
+        or of the function that is being traced."""
+        graph = get_default_graph()
+        found = [(x, of_inputs) for x, of_inputs in self._losses
+                 if (isinstance(x, EagerTensor) if graph._eager else
+                     not isinstance(x, EagerTensor) and x.graph is graph)]
+        made = graph.__dict__.setdefault("_losses_of_functions", {})
+        for function in self._callable_losses:
+            loss = made.get(function)
+            if loss is None:
+                loss = function()
+            if loss is not None:
+                found.append((loss, False))
+                if not graph._eager:
+                    made[function] = loss
+        return found
+
+    def _forget_losses(self):
+        """Drops the losses of the call before."""
+        for layer in [self] + self._all_layers_inside():
+            if layer._losses:
+                layer._losses = [pair for pair in layer._losses
+                                 if not isinstance(pair[0], EagerTensor)]
 
     @property
     def losses(self):
@@ -479,10 +507,15 @@ class Layer(Module):
         known = next((m for m, _ in self._metric_updates
                       if m.name == name), None)
         if metric is not None:
-            self._metric_updates.append((metric, value))
+            if not executing_eagerly():
+                self._metric_updates.append((metric, value))
+            elif known is None:
+                self._metric_updates.append((metric, None))
             return
         made = known or _load("_src.keras.metrics").Mean(name)
-        self._metric_updates.append((made, made.update_state(value)))
+        update = made.update_state(value)
+        if known is None or not executing_eagerly():
+            self._metric_updates.append((made, update))
 
     @staticmethod
     def _check_metric(value, aggregation, metric):
@@ -521,6 +554,8 @@ class Layer(Module):
         for update in as_list(updates):
             if callable(update):
                 update = update()
+            if executing_eagerly():
+                continue
             if not isinstance(update, Operation):
                 update = getattr(update, "op", None) or convert_to_tensor(
                     update).op
@@ -571,6 +606,14 @@ class Layer(Module):
         return training
 
     def __call__(self, inputs, *args, **kwargs):
+        is_eager = executing_eagerly()
+        if is_eager:
+            if any(isinstance(x, Tensor) and not isinstance(x, EagerTensor)
+                   for x in nest.flatten(inputs)):
+                with backend.in_graph():
+                    return self(inputs, *args, **kwargs)
+            if not _outer_call.depth:
+                self._forget_losses()
         for layer in self._layers_inside():
             layer._use_resource_variables = True
         inputs = nest.map_structure(_tensor, inputs)
@@ -586,9 +629,12 @@ class Layer(Module):
             outer, self._inputs_now = self._inputs_now, inputs
             outer_training = _outer_call.training
             _outer_call.training = training
+            _outer_call.depth += 1
             try:
-                outputs = tf_convert(self.call)(inputs, *args, **kwargs)
+                call = self.call if is_eager else tf_convert(self.call)
+                outputs = call(inputs, *args, **kwargs)
             finally:
+                _outer_call.depth -= 1
                 self._inputs_now = outer
                 _outer_call.training = outer_training
             if outputs is None:
@@ -598,6 +644,8 @@ class Layer(Module):
             outputs = self._copy_inputs_among(outputs, inputs)
             self._regularize_activity(inputs, outputs)
             self._mask_outputs(inputs, outputs, masks)
+        if is_eager:
+            return outputs
         self._remember(inputs, outputs)
         self._call_options[len(self._calls) - 1] = options
         return outputs
@@ -605,6 +653,8 @@ class Layer(Module):
     def _copy_inputs_among(self, outputs, inputs):
         """The outputs, with copies of those that are inputs too: in a model, a
         tensor comes from one layer."""
+        if executing_eagerly():
+            return outputs
         given = nest.flatten(inputs)
         own = [id(x) for x in given]
         if (not any(id(x) in own for x in nest.flatten(outputs))
