@@ -82,10 +82,9 @@ class EagerTensorArray(TensorArray):
                  clear_after_read=None, tensor_array_name=None, handle=None,
                  flow=None, infer_shape=True, element_shape=None,
                  colocate_with_first_write_call=True, name=None):
-        if handle is not None or flow is not None or tensor_array_name:
-            raise ValueError("TensorArray: `handle`, `flow` and "
-                             "`tensor_array_name` are not supported when eager "
-                             "execution is enabled.")
+        if handle is not None or flow is not None:
+            raise ValueError("TensorArray: `handle` and `flow` are not "
+                             "supported when eager execution is enabled.")
         if size is None:
             raise ValueError("Size must be declared for TensorArrays when eager "
                              "execution is enabled.")

@@ -517,6 +517,8 @@ class Graph(_headrace.GraphCore):
                 op = op._closest()
             if getattr(op, "_is_resource", False):
                 op = op.handle  # not what reads the variable
+                if type(op) is EagerTensor:
+                    op = self._capture(op)
             elif hasattr(op, "_as_graph_element"):
                 op = op._as_graph_element()
             if not isinstance(op, Operation):

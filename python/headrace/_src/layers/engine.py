@@ -25,6 +25,7 @@ from headrace._src.layers.input_spec import check_inputs
 from headrace._src.ops import array_ops as _array
 from headrace._src.ops import math_ops as _math
 from headrace._src.ops.type_specs import TensorSpec
+from headrace._src.variables import tracking as _tracking
 from headrace._src.variables.module import Module
 from headrace._src.variables.partitions import PartitionedVariable
 from headrace._src.variables.records import (
@@ -714,6 +715,8 @@ class Layer(Module):
             shapes = nest.map_structure(lambda x: x.get_shape(), inputs)
         self.build(shapes)
         self.built = True
+        if _tracking.restore_new is not None:
+            _tracking.restore_new()
         if self._first_weights is not None:
             self.set_weights(self._first_weights)
             self._first_weights = None

@@ -15,6 +15,7 @@ from headrace._src.ops import array_ops as _array
 from headrace._src.training import slots as _slots
 from headrace._src.training.gradient_tape import GradientTape
 from headrace._src.training.gradients import gradients as _gradients
+from headrace._src.variables import tracking as _tracking
 from headrace._src.variables import variables as _variables
 from headrace._src.variables.base import Variable
 from headrace._src.variables.strategies import (
@@ -210,6 +211,8 @@ class Optimizer:
                     "Trying to optimize unsupported type ", v)
         with init_scope():
             self._create_slots([v for _, v in pairs])
+            if _tracking.restore_new is not None:
+                _tracking.restore_new()
         updates = []
         with name_scope(name, self._name) as scope:
             self._prepare()
