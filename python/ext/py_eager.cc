@@ -21,6 +21,7 @@ namespace {
 std::shared_ptr<EagerContext>* context = nullptr;
 EagerContext::Options* options = nullptr;
 int64_t next_id = 0;
+PyObject* callback = nullptr;  // of each op; owned, may be null
 
 EagerContext::Options& Options() {
   if (options == nullptr) options = new EagerContext::Options;
@@ -380,6 +381,11 @@ std::vector<nb::object> ExecuteEagerly(const std::shared_ptr<EagerCall>& call,
     objects.push_back(EagerTensorObject(std::move(h)));
   }
   if (!tapes.empty()) Record(call, inputs, objects, nb::object());
+  if (callback != nullptr) [[unlikely]] {
+    CallPython([&] {
+      return nb::handle(callback)(call->name, ToList(inputs), ToList(objects));
+    });
+  }
   return objects;
 }
 
@@ -577,6 +583,12 @@ void RegisterEager(nb::module_& m) {
                        Sharing::kCopy));
         },
         nb::arg("value").none(), nb::arg("dtype").none());
+  m.def("set_eager_callback",
+        [](nb::handle function) {
+          Py_XDECREF(callback);
+          callback = function.is_none() ? nullptr : function.inc_ref().ptr();
+        },
+        nb::arg("function").none());
   m.def("next_eager_id", [] { return next_id; });
   m.def("eager_metadata", [](bool enable) {
     enable ? Context()->EnableRunMetadata() : Context()->DisableRunMetadata();

@@ -36,6 +36,10 @@ INTERNAL_MODULES = """
     autograph.branches autograph.builtins autograph.conversion
     autograph.converter autograph.effects autograph.jumps autograph.loops
     autograph.names autograph.sources autograph.values
+    eager.backward eager.callbacks eager.checkpoints eager.context eager.control
+    eager.custom eager.datasets eager.derivatives eager.equality eager.executing
+    eager.functions eager.keras eager.metrics eager.python_functions
+    eager.stores eager.tape eager.tensors eager.variables
     distribute.devices distribute.inputs distribute.replicas distribute.values
     variables.strategies
     contrib.fold_batch_norms contrib.graph_patterns contrib.linear
@@ -127,7 +131,7 @@ INTERNAL = {
     "layers.recurrent": "OfOneCell",
     "keras.models": "Network",
     "control.parallel_for": "for_loop pfor",
-    "layers.backend": "KerasHistory as_sparse choose fix_learning_phase fixed_learning_phase graph_inputs set_manual_initialization graph_state is_keras_tensor is_placeholder known rounded unique_name",
+    "layers.backend": "KerasHistory as_sparse choose fix_learning_phase fixed_learning_phase graph_inputs in_graph is_eager_program set_manual_initialization graph_state is_keras_tensor is_placeholder known rounded unique_name",
     "layers.core": "data_format_of merged_mask",
     "layers.attention": "BaseDenseAttention",
     "layers.engine": "Node as_list snake_case",
@@ -193,9 +197,9 @@ INTERNAL = {
     "training.resources": """initialize_resources local_resources
         register_resource report_uninitialized_resources shared_resources""",
     "training.shampoo": "matrix_inverse_pth_root matrix_square_root",
-    "variables.base": "like_node sparse_parts",
+    "variables.base": "is_made_eagerly like_node sparse_parts",
     "variables.initializers": "floating orthonormal",
-    "variables.scopes": "pure_variable_scope unique_variable_scope",
+    "variables.scopes": "new_store with_store pure_variable_scope unique_variable_scope",
     "variables.template": "Template",
 }
 SOURCES = pathlib.Path(tf.__file__).parent / "_src"

@@ -18,7 +18,7 @@ from headrace._src.framework.tensor import (
 from headrace._src.framework.tensor_shape import TensorShape
 
 
-def is_symbolic(x):
+def _is_symbolic(x):
     """True for a tensor of a graph."""
     return isinstance(x, Tensor) and type(x) is not EagerTensor
 
@@ -57,7 +57,7 @@ def cond(pred, true_fn=None, false_fn=None, strict=False, name=None, fn1=None,
         raise TypeError("true_fn must be callable.")
     if not callable(false_fn):
         raise TypeError("false_fn must be callable.")
-    if executing_eagerly() and not is_symbolic(pred):
+    if executing_eagerly() and not _is_symbolic(pred):
         result = true_fn() if pred else false_fn()
         return result if strict else _unpack_if_single(result)
     with _graph.name_scope(name, "cond", [pred]):

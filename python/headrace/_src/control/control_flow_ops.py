@@ -4,6 +4,7 @@ import collections.abc
 
 from headrace import raw_ops as _raw
 from headrace._headrace import Operation, Tensor
+from headrace._loading import load
 from headrace._src.framework.graph import (
     colocate_with, control_dependencies, get_default_graph, name_scope)
 from headrace._src.framework.indexed_slices import IndexedSlices
@@ -160,7 +161,12 @@ def timestamp(name=None):
 
 
 def py_function(func, inp, Tout, name=None):
-    """Not supported yet: raises NotImplementedError."""
-    raise NotImplementedError(
-        "tf.py_function is not supported yet: it calls a function with eager "
-        "tensors. tf.py_func and tf.numpy_function call it with NumPy arrays.")
+    """The results of `func`, called with EagerTensors of the values of `inp`
+    when the node runs, or at once while ops are executed eagerly. It may use
+    ops, and gradients go through them.
+
+    `inp`: a list of tensors of any types and shapes; `Tout`: a type, for one
+    result, or a list of types. Returns tensors of these types, of unknown
+    shapes. An exception fails the run as one of py_func does."""
+    return load("_src.eager.python_functions").py_function(func, inp, Tout,
+                                                           name)

@@ -94,6 +94,14 @@ def add_function(graph, name):
         call.add_to(graph)
 
 
+def call_of(name):
+    """The Call of that name. AttributeError if there is none."""
+    call = _calls.get(name)
+    if call is None:
+        raise AttributeError("no op and no function is called %r" % (name,))
+    return call
+
+
 def needed_by(tensors, first):
     """The operations of number `first` and later that the tensors depend on, in
     their order; and the tensors of earlier ones that these take, by

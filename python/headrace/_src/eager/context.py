@@ -391,3 +391,10 @@ def device_policy(policy):
         yield
     finally:
         _context.device_policy = outer
+
+
+def run(main=None, argv=None):
+    """tf.app.run in a program that executes eagerly."""
+    from headrace._src.platform import app
+    enable_eager_execution()
+    app.run(main, argv)

@@ -2,7 +2,6 @@
 import inspect
 
 from headrace import _headrace
-from headrace import raw_ops as _raw
 from headrace._headrace import EagerTensor
 from headrace._src.eager.tape import source_of
 from headrace._src.eager.variables import variable_of
@@ -60,24 +59,3 @@ def call(f, args, kwargs):
         return by_args + by_variables
     _headrace.record_gradient(inputs, outputs, backward)
     return nest.pack_sequence_as(result, outputs)
-
-
-def executed_py_func(func, inputs, types):
-    """The results of a Python function of EagerTensors as tensors of `types`;
-    what it calls is recorded by the tapes around it, as anything else."""
-    result = func(*[convert_to_tensor(x) for x in inputs])
-    if not types and not isinstance(types, (list, tuple)):
-        return result
-    if isinstance(types, (list, tuple)):
-        if not types:
-            return None
-        found = result if isinstance(result, (list, tuple)) else [result]
-        return [_as_type(x, t) for x, t in zip(found, types)]
-    if isinstance(result, (list, tuple)) and len(result) == 1:
-        result = result[0]
-    return _as_type(result, types)
-
-
-def _as_type(value, dtype):
-    tensor = convert_to_tensor(value)
-    return tensor if tensor.dtype == dtype else _raw.Cast(tensor, DstT=dtype)

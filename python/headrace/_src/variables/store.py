@@ -25,6 +25,7 @@ class VariableStore:
         self._vars = {}
         # While ops are executed eagerly, the variables belong to the program.
         self._is_eager = executing_eagerly()
+        self._shares_all = False  # of an EagerVariableStore
         self._partitioned_vars = {}
 
     def get_variable(self, name, shape=None, dtype=dtypes.float32,
@@ -174,9 +175,14 @@ class VariableStore:
             raise ValueError("If initializer is a constant, do not specify "
                              "shape.")
         shape = TensorShape(shape)
+        if self._is_eager and reuse:
+            raise RuntimeError(
+                "When eager execution is enabled variable reuse is only "
+                "supported when an EagerVariableStore is active. See the "
+                "documentation on EagerVariableStore for example usage.")
+        if self._shares_all:
+            reuse = None
         found = self._vars.get(name)
-        if found is None and reuse is True and self._is_eager:
-            reuse = False
         if found is not None:
             if reuse is False:
                 raise ValueError(
