@@ -391,9 +391,14 @@ class OpFunction::Application {
               preferred == DT_INVALID ? nb::none() : DTypeObject(preferred),
               arg.is_ref);
         } catch (nb::python_error& error) {
-          // A variable of another type is refused by its type, below.
-          if (want == DT_INVALID || !error.matches(PyExc_ValueError) ||
-              !nb::hasattr(value, "_as_tensor")) {
+          // A value of another type is refused by its type: below, of a
+          // variable, or by the op that is executed.
+          const bool has_type =
+              (error.matches(PyExc_ValueError) &&
+               nb::hasattr(value, "_as_tensor")) ||
+              (is_eager_ && !arg.is_ref && error.matches(PyExc_TypeError) &&
+               HasType(value));
+          if (want == DT_INVALID || !has_type) {
             RefuseValue(name, value, want, error);
           }
           o = hooks().convert_to_tensor(value, nb::none(), name, nb::none(),
@@ -445,7 +450,8 @@ class OpFunction::Application {
   void CheckType(const OpDef::Arg& arg, size_t at) {
     const DataType got = types_[at];
     if (arg.type != DT_INVALID) {
-      if (got != BaseType(arg.type)) {
+      // What is executed says so itself.
+      if (got != BaseType(arg.type) && !is_eager_) {
         RaiseTypeError(StrCat("Input '", arg.name, "' of '", def_.name,
                               "' Op has type ", Name(got),
                               " that does not match expected type of ",
@@ -456,6 +462,7 @@ class OpFunction::Application {
     if (arg.type_attr < 0) return;
     const OpDef::Attr& attr = def_.attrs[arg.type_attr];
     const DataType known = Known(arg.type_attr);
+    if (known != DT_INVALID && is_eager_) return;
     if (known == DT_INVALID) {
       if (!attr.allowed_types.empty() &&
           std::find(attr.allowed_types.begin(), attr.allowed_types.end(),
@@ -622,6 +629,15 @@ class OpFunction::Application {
                             " inferred from earlier arguments."));
     }
     RaiseTypeError(StrCat(what, " that don't all match."));
+  }
+
+  // Whether a value is of some DataType by itself.
+  static bool HasType(nb::handle value) {
+    try {
+      return TypeOf(value) != DT_INVALID;
+    } catch (nb::python_error&) {
+      return false;
+    }
   }
 
   // The DataType of a value by itself. Raises if it has none.

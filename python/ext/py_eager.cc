@@ -7,6 +7,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "absl/strings/match.h"
 #include "attr_convert.h"
 #include "gil.h"
 #include "message.h"
@@ -36,6 +37,8 @@ EagerContext* Context() {
     }();
     if (!made.ok()) RaiseStatus(made.status(), nb::none());
     context = new std::shared_ptr<EagerContext>(*std::move(made));
+    // As in TensorFlow, a device that is not there is a wish.
+    (*context)->SetSoftPlacement(true);
   }
   return context->get();
 }
@@ -372,6 +375,9 @@ std::vector<nb::object> ExecuteEagerly(const std::shared_ptr<EagerCall>& call,
                        std::numeric_limits<int>::max(), &outputs, &used);
   }
   if (!s.ok()) [[unlikely]] {
+    if (!absl::StrContains(s.message(), "[Op:")) {
+      s = Annotate(s, StrCat(" [Op:", call->name, "]"));
+    }
     if (!name.empty()) s = Annotate(s, StrCat(" name: ", name));
     RaiseStatus(s, nb::none());
   }

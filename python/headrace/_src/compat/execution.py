@@ -3,7 +3,9 @@ ops are executed eagerly."""
 from headrace._headrace import EagerTensor  # noqa: F401: a name of ops
 from headrace._src.eager.context import (  # noqa: F401: a name of ops
     executing_eagerly_outside_functions)
+from headrace._src.eager.context import enable_eager_execution
 from headrace._src.framework import behavior
+from headrace._src.testing import test_case
 
 
 class NullContextmanager:
@@ -27,3 +29,9 @@ def GraphOrParentsInXlaContext(graph):
 def enabled():
     """Whether tf.enable_v2_behavior() was called."""
     return behavior.is_second[0]
+
+
+def main(argv=None):
+    """Runs the tests of the program, executed eagerly."""
+    enable_eager_execution()
+    test_case.main(argv)

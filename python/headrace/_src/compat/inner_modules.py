@@ -443,7 +443,7 @@ NAMES = {
         "compat.estimator_parts": "BoolGauge",
     },
     "python.eager.test": {
-        "testing.test_case": "main",
+        "compat.execution": "main",
     },
     "python.feature_column.dense_features": {
         "feature_column.feature_layers": "DenseFeatures",

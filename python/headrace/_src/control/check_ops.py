@@ -26,7 +26,7 @@ _KNOWN = "static_checks_determined_all_ok"
 
 
 def _name(x):
-    return "eager tensor" if isinstance(x, EagerTensor) else x.name
+    return "" if isinstance(x, EagerTensor) else x.name
 
 
 def _fail(data):
@@ -171,7 +171,7 @@ assert_non_positive = _sign_check("assert_non_positive", "<=",
 def _known_rank(rank):
     """The rank as a number, or None; errors if it can be none."""
     if rank.dtype.base_dtype != dtypes.int32:
-        raise TypeError("  %s must be of type %s" % (rank.name, dtypes.int32))
+        raise TypeError("  %s must be of type %s" % (_name(rank), dtypes.int32))
     known = constant_value(rank)
     if known is None:
         return None
@@ -189,12 +189,12 @@ def _assert_rank(x, ranks, what, known_test, test, data, summarize, message):
             wanted = known[0] if what != "in" else tuple(known)
             raise ValueError(
                 "%s.  Tensor %s must have rank %s%s.  Received rank %d, shape "
-                "%s" % (message, x.name, what + " " if what else "", wanted,
+                "%s" % (message, _name(x), what + " " if what else "", wanted,
                         rank, x.get_shape()))
         return _raw.NoOp(name=_KNOWN)
     if data is None:
         data = ([message, "Tensor %s must have rank%s"
-                 % (x.name, " " + what if what else "")] + ranks
+                 % (_name(x), " " + what if what else "")] + ranks
                 + ["Received shape: ", _array.shape(x)])
     holds = test(_array.rank(x), ranks)
     checks = []
@@ -270,7 +270,7 @@ def assert_type(tensor, tf_type, message=None, name=None):
         tensor = convert_to_tensor(tensor, name="tensor")
         if tensor.dtype != tf_type:
             raise TypeError("%s  %s must be of type %s"
-                            % (message or "", tensor.name, tf_type))
+                            % (message or "", _name(tensor), tf_type))
         return _raw.NoOp(name="statically_determined_correct_type")
 
 
@@ -287,8 +287,8 @@ def assert_same_float_dtype(tensors=None, dtype=None):
         elif kind != dtypes.as_dtype(dtype).base_dtype:
             raise ValueError(
                 "%s, type=%s, must be of the same type (%s)%s."
-                % (tensor.name, kind, dtypes.as_dtype(dtype),
-                   "" if first is None else " as %s" % first.name))
+                % (_name(tensor), kind, dtypes.as_dtype(dtype),
+                   "" if first is None else " as %s" % _name(first)))
     dtype = dtypes.float32 if dtype is None else dtypes.as_dtype(dtype)
     if not dtype.is_floating:
         raise ValueError("Expected floating point type, got %s." % dtype)
@@ -355,7 +355,7 @@ def assert_scalar(tensor, name=None, message=None):
         tensor = convert_to_tensor(tensor, name=scope)
         if tensor._rank() != 0:
             raise ValueError("%sExpected scalar shape for %s, saw shape: %s."
-                             % (message or "", tensor.name,
+                             % (message or "", _name(tensor),
                                 tensor.get_shape()))
         return tensor
 
@@ -400,7 +400,7 @@ def _symbols(x, shape, message):
         raise ValueError(
             "%s.  Tensor %s.  Specified shape must be an iterable.  An "
             "iterable has the attribute `__iter__` or `__getitem__`.  Received "
-            "specified shape: %s" % (message, x.name, shape))
+            "specified shape: %s" % (message, _name(x), shape))
     symbols = [dimension_value(s) for s in shape]
     any_more = bool(symbols) and _stands_for_more(symbols[0])
     symbols = symbols[1:] if any_more else symbols
@@ -409,7 +409,7 @@ def _symbols(x, shape, message):
             raise ValueError(
                 "%s.  Tensor %s specified shape index %d.  Symbol `...` or `*` "
                 "for a variable number of unspecified dimensions is only "
-                "allowed as the first entry" % (message, x.name, i + any_more))
+                "allowed as the first entry" % (message, _name(x), i + any_more))
     return symbols or [1], any_more
 
 
@@ -431,7 +431,7 @@ def _check_sizes(wanted, data, summarize, message):
             except (TypeError, ValueError):
                 if symbol not in first:
                     first[symbol] = (size, "Specified by tensor %s dimension %d"
-                                     % (x.name, at))
+                                     % (_name(x), at))
                     continue
                 expected, source = first[symbol]
             if isinstance(size, int) and isinstance(expected, int):
@@ -439,12 +439,12 @@ def _check_sizes(wanted, data, summarize, message):
                     raise ValueError(
                         "%s.  %s.  Tensor %s dimension %d must have size %d.  "
                         "Received size %d, shape %s"
-                        % (message, source, x.name, at, expected, size,
+                        % (message, source, _name(x), at, expected, size,
                            x.get_shape()))
                 continue
             shown = data
             if data is None:
-                shown = [message, source, "Tensor %s dimension" % x.name, at,
+                shown = [message, source, "Tensor %s dimension" % _name(x), at,
                          "must have size", expected, "Received shape: ",
                          _array.shape(x)]
             checks.append(Assert(_raw.Equal(size, expected), shown, summarize))

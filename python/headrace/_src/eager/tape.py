@@ -121,14 +121,14 @@ class EagerTape(GradientTape):
         self._core = _headrace.TapeCore(bool(watch_accessed_variables))
         self._recording = False
         self._was_used = False
-        self._tape = True  # until the gradients were asked for
+        self._tape = None  # until it records, and after the gradients
 
     def __enter__(self):
         if self._recording:
             raise ValueError("Tape is already recording.")
-        if self._tape is None:
-            self._core, self._tape = _headrace.TapeCore(
-                bool(self._watch_accessed)), True
+        if self._core is None:
+            self._core = _headrace.TapeCore(bool(self._watch_accessed))
+        self._tape = True
         self._start()
         return self
 

@@ -2,8 +2,19 @@
 extension's class."""
 import numpy as np
 
+from headrace import _headrace
 from headrace._headrace import EagerTensor
 from headrace._src.framework.tensor_shape import TensorShape
+
+
+def _kept(name):
+    """An attribute that tensors of a graph find otherwise."""
+    def get(self):
+        if name not in self.__dict__:
+            return _get_attribute(self, name)
+        return self.__dict__[name]
+    return property(get, lambda self, value: self.__dict__.__setitem__(
+        name, value))
 
 
 def _meaningless(name):
@@ -51,7 +62,8 @@ def _scalar(convert):
 
 
 def _index(self):
-    return self._numpy().__index__()
+    value = self._numpy()
+    return value.__index__() if isinstance(value, np.ndarray) else int(value)
 
 
 def _len(self):
@@ -62,7 +74,7 @@ def _len(self):
 
 def _iter(self):
     if not self._rank():
-        raise TypeError("Cannot iterate over a scalar tensor")
+        raise TypeError("Cannot iterate over a scalar tensor.")
     for i in range(self._shape_list()[0]):
         yield self[i]
 
@@ -74,7 +86,7 @@ def _array(self, dtype=None, copy=None):
 
 def _set_shape(self, shape):
     if not self.shape.is_compatible_with(shape):
-        raise ValueError("EagerTensor's shape %s is not compatible with supplied "
+        raise ValueError("Tensor's shape %s is not compatible with supplied "
                          "shape %s" % (self.shape, shape))
 
 
@@ -84,11 +96,14 @@ def _eval(self, feed_dict=None, session=None):
 
 
 def _consumers(self):
-    raise NotImplementedError("consumers is not supported when eager execution "
-                              "is enabled.")
+    raise NotImplementedError("Tensor.consumers is meaningless when eager "
+                              "execution is enabled.")
 
 
 def _get_attribute(self, name):
+    if name in ("op", "graph", "name", "value_index", "_op"):
+        raise AttributeError("Tensor.%s is meaningless when eager execution is "
+                             "enabled." % name)
     raise AttributeError("'%s' object has no attribute '%s'"
                          % (type(self).__name__, name))
 
@@ -96,6 +111,9 @@ def _get_attribute(self, name):
 def _copy_to(kind):
     def copy(self, number=0):
         """The tensor on that device."""
+        wanted = "/device:%s:%d" % (kind, number)
+        if not any(d[0].endswith(wanted) for d in _headrace.eager_devices()):
+            raise RuntimeError("%s:%d unknown device." % (kind, number))
         return _on_device(self, "/device:%s:%d" % (kind, number))
     return copy
 
@@ -107,7 +125,6 @@ def _cpu(self):
 
 def _on_device(tensor, name):
     from headrace._src.ops.array_ops import identity
-    from headrace import _headrace
     if _headrace.num_tapes():
         from headrace._src.framework.graph import device
         with device(name):
@@ -120,7 +137,6 @@ def _format(self, spec):
 
 
 def _make(value):
-    from headrace import _headrace
     return _headrace.eager_constant(value, None)
 
 
@@ -155,6 +171,7 @@ def install():
         __reduce__=_reduce, __deepcopy__=_deepcopy,
         __getattr__=_get_attribute, __setattr__=object.__setattr__,
         __delattr__=object.__delattr__,
+        assign=_kept("assign"), _keras_history=_kept("_keras_history"),
         _as_graph_element=lambda self: None,
         _shape_tuple=lambda self: tuple(self._shape_list()),
         _datatype_enum=lambda self: self.dtype._enum)

@@ -149,9 +149,6 @@ class EagerVariable(ResourceVariable):
     def __int__(self):
         return int(self.numpy())
 
-    def __float__(self):
-        return float(self.numpy())
-
     def __array__(self, dtype=None, copy=None):
         value = self._read().__array__()
         return value if dtype is None else value.astype(dtype)

@@ -652,7 +652,8 @@ def reset_default_graph():
 def leave_default_graphs():
     """Makes the program's default graph this thread's, as if all blocks of
     Graph.as_default() had ended. Their ends do nothing then."""
-    while _headrace.default_graph_depth():
+    while _headrace.default_graph_depth() and (
+            not get_default_graph()._eager):
         _headrace.pop_default_graph()
 
 

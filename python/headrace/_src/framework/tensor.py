@@ -251,10 +251,39 @@ def constant(value, dtype=None, shape=None, name="Const", verify_shape=False):
         name = name.decode()
     if dtype is not None:
         dtype = dtypes.as_dtype(dtype).base_dtype
+    if graph._eager:
+        return _eager_constant(graph, value, dtype, shape)
     if shape is not None:
         value = _fill_shape(value, dtype, TensorShape(shape).as_list(),
                             verify_shape)
     return graph._constant(value, dtype, "Const" if name is None else name)
+
+
+def _eager_constant(graph, value, dtype, shape):
+    """As constant, of a tensor that has its value."""
+    if value is None:
+        raise ValueError("Attempt to convert a value (None) with an unsupported "
+                         "type (%s) to a Tensor." % type(None))
+    try:
+        if shape is None:
+            return graph._constant(value, dtype, "")
+        sizes = TensorShape(shape).as_list()
+        kind = None if dtype is None else dtype.as_numpy_dtype
+        array = np.asarray(to_array(value, kind))
+    except TypeError:
+        if dtype is not None and isinstance(value, (int, float, complex, str)):
+            raise TypeError("Cannot convert %s to EagerTensor of dtype %s"
+                            % (value, dtype.name)) from None
+        raise
+    count = int(np.prod(sizes, dtype=np.int64))
+    if array.size not in (1, count):
+        raise TypeError(
+            "Eager execution of tf.constant with unsupported shape (value has "
+            "%d elements, shape is %s with %d elements)."
+            % (array.size, tuple(sizes), count))
+    array = (np.reshape(array, sizes) if array.size == count else
+             np.full(sizes, array.ravel()[0], array.dtype))
+    return graph._constant(array, dtype, "")
 
 
 def _fill_shape(value, dtype, shape, verify_shape):
@@ -324,7 +353,8 @@ def _convert(value, dtype, name, preferred, as_ref):
         if dtype is not None and not dtype.is_compatible_with(value.dtype):
             raise ValueError(
                 "Tensor conversion requested dtype %s for Tensor with dtype "
-                "%s: %r" % (dtype.name, value.dtype.name, str(value)))
+                "%s: %s" % (dtype.name, value.dtype.name, repr(
+                    value if type(value) is EagerTensor else str(value))))
         if type(value) is EagerTensor:
             graph = _graph.get_default_graph()
             if not graph._eager:

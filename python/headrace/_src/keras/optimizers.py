@@ -1,6 +1,7 @@
 """tf.keras.optimizers: their hyperparameters are variables, which callbacks
 change between steps."""
 from headrace import raw_ops as _raw
+from headrace._headrace import executing_eagerly
 from headrace._src.control import control_flow_ops as _flow
 from headrace._src.framework import dtypes
 from headrace._src.framework.graph import control_dependencies, name_scope
@@ -12,6 +13,7 @@ from headrace._src.layers.named import get_custom_objects
 from headrace._src.ops import array_ops as _array
 from headrace._src.ops import math_ops as _math
 from headrace._src.ops.clipping import clip_by_norm, clip_by_value
+from headrace._src.training.gradient_tape import GradientTape
 from headrace._src.training.gradients import gradients
 from headrace._src.variables.strategies import container_of, loaded_strategies
 from headrace._src.variables.variables import Variable
@@ -215,6 +217,16 @@ class Optimizer:
     def minimize(self, loss, var_list, grad_loss=None, name=None):
         """An operation that does a step. `loss`: a scalar, or a function that
         returns it."""
+        if callable(loss) and executing_eagerly():
+            with GradientTape() as tape:
+                if not callable(var_list):
+                    tape.watch(var_list)
+                loss = loss()
+            var_list = var_list() if callable(var_list) else var_list
+            found = tape.gradient(loss, var_list, grad_loss)
+            return self.apply_gradients(
+                [(self._clipped(g), v) for g, v in zip(found, var_list)
+                 if g is not None], name)
         loss = loss() if callable(loss) else loss
         var_list = var_list() if callable(var_list) else var_list
         with name_scope(self._name + "/gradients"):

@@ -209,6 +209,12 @@ class _WrittenVariable(ResourceVariable):
 def _refuse_updates():
     def refuse(sign):
         def operator(self, other):
+            if sign in "+-" and hasattr(self, "_unique_id"):
+                raise RuntimeError(
+                    "Variable %s= value not supported. Use "
+                    "variable.assign_%s(value) to modify the variable value "
+                    "and variable = variable %s value to get a new Tensor "
+                    "object." % (sign, "add" if sign == "+" else "sub", sign))
             raise RuntimeError(
                 "Variable %s= value not supported. Use `var.assign(var %s "
                 "value)` to modify the variable or `var = var %s value` to get "

@@ -175,12 +175,7 @@ class VariableStore:
             raise ValueError("If initializer is a constant, do not specify "
                              "shape.")
         shape = TensorShape(shape)
-        if self._is_eager and reuse:
-            raise RuntimeError(
-                "When eager execution is enabled variable reuse is only "
-                "supported when an EagerVariableStore is active. See the "
-                "documentation on EagerVariableStore for example usage.")
-        if self._shares_all:
+        if self._shares_all or self._is_eager:
             reuse = None
         found = self._vars.get(name)
         if found is not None:
