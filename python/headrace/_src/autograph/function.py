@@ -1,6 +1,7 @@
 """tf.function in a graph: each call adds the nodes of the Python function to the
 graph. As in a function of TensorFlow, nodes that share state run in the order in
 which the code made them, and results are had after all effects."""
+import contextlib
 import functools
 import inspect
 import weakref
@@ -138,8 +139,8 @@ class Function:
             body = _api.tf_convert(body)
         order = _Order(nest.flatten((args, kwargs)))
         with variable_creator_scope(
-                functools.partial(self._make_variable, order)), name_scope(
-                    _scope_of(self._python_function)):
+                functools.partial(self._make_variable, order)), _scope_around(
+                    self._python_function):
             results = body(*args, **kwargs)
         self._note_call()
         return order.results(results)
@@ -237,6 +238,15 @@ def _as_result(value):
         return value._from_flow_components(
             [identity(part) for part in value._flow_components()])
     return identity(convert_to_tensor(value))
+
+
+def _scope_around(python_function):
+    """The scope of the nodes of a call; none if they are a graph of their
+    own."""
+    outer = getattr(get_default_graph(), "_outer", None)
+    if outer is not None and outer._eager:
+        return contextlib.nullcontext()
+    return name_scope(_scope_of(python_function))
 
 
 def _scope_of(python_function):

@@ -208,6 +208,8 @@ class EagerTensorArray(TensorArray):
     def split(self, value, lengths, name=None):
         value = convert_to_tensor(value, preferred_dtype=self._dtype)
         lengths = np.asarray(lengths)
+        if len(set(lengths.ravel().tolist())) > 1:
+            self._infer_shape = False
         sums = np.cumsum(lengths)
         if lengths.ndim != 1:
             raise errors.InvalidArgumentError(

@@ -209,7 +209,8 @@ class Network(Layer):
         """Those of the layers, one layer after the other. ValueError for a
         model that has none yet: a Sequential or a class with a `build`."""
         self._check_has_weights()
-        return self._all([], "weights")
+        return self._all(self._own_weights(True) + self._own_weights(False),
+                         "weights")
 
     @property
     def trainable_weights(self):
@@ -305,7 +306,11 @@ class Network(Layer):
         self._connect_by(shapes[0] if len(shapes) == 1 else shapes)
 
     def _connect_by(self, inputs):
-        self._given = inputs, self(inputs)
+        options = {}
+        if backend.is_eager_program() and self._has_own_call() and (
+                self._expects_training_arg):
+            options["training"] = backend.learning_phase()
+        self._given = inputs, self(inputs, **options)
         self._connected_late = True
         self.built = True
 

@@ -674,6 +674,8 @@ class Training:
         values = backend.get_session().run(
             [self._output_tensors, self.state_updates],
             self._feed(self._inputs_of(x), training=False))[0]
+        if executing_eagerly():
+            values = [convert_to_tensor(v) for v in values]
         return values[0] if len(values) == 1 else values
 
     # Many steps.

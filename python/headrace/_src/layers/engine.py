@@ -360,17 +360,31 @@ class Layer(Module):
                       if not any(w is f for f in found)]
         return found
 
+    def _own_weights(self, trainable):
+        """Those of add_weight, and variables that are attributes."""
+        found = list(self._trainable_weights if trainable
+                     else self._non_trainable_weights)
+        for _, value in attributes(self):
+            for v in value if isinstance(value, (list, tuple)) else [value]:
+                if isinstance(v, Variable) and v.trainable == trainable and (
+                        not any(v is w for w in self._trainable_weights)
+                        and not any(v is w for w
+                                    in self._non_trainable_weights)
+                        and not any(v is w for w in found)):
+                    found.append(v)
+        return found
+
     @property
     def trainable_weights(self):
         if not self.trainable:
             return []
-        return self._all(self._trainable_weights, "trainable_weights")
+        return self._all(self._own_weights(True), "trainable_weights")
 
     @property
     def non_trainable_weights(self):
-        own = list(self._non_trainable_weights)
+        own = self._own_weights(False)
         if not self.trainable:
-            own = self._trainable_weights + own
+            own = self._own_weights(True) + own
         return self._all(own, "non_trainable_weights")
 
     @property
