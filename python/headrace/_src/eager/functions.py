@@ -409,3 +409,28 @@ def defun(func=None, input_signature=None, autograph=True,
         made._may_make_variables = True
         return made
     return decorated if func is None else decorated(func)
+
+
+def value_of(initial, graph):
+    """The initial value of a variable that is made while `graph` is being built:
+    of a function, of a tensor of the graph, or the value itself. ValueError for
+    a tensor that depends on the arguments of the function that is traced."""
+    if callable(initial):
+        graph = FuncGraph(get_default_graph())
+        with graph.as_default():
+            initial = convert_to_tensor(initial())
+    if not isinstance(initial, Tensor) or isinstance(initial, EagerTensor):
+        return initial
+    handles = {t.op._id: h for h, t in graph._captured.items()}
+    symbols = {t.op._id: t for t in graph._captured.values()}
+    operations, _ = needed_by([initial], 0)
+    used = [op._id for op in operations if op._id in handles]
+    operations = [op for op in operations if op._id not in handles]
+    if any(op.type == "Placeholder" for op in operations):
+        raise ValueError(
+            "A variable that is made in a function has an initial value that "
+            "depends on the arguments of the function: %s. Make the variable "
+            "outside, or give it a function that returns a value." % (initial,))
+    call = Call("__initial_value", graph, operations,
+                [symbols[i] for i in used], [initial])
+    return call([handles[i] for i in used])[0]

@@ -61,7 +61,12 @@ class EagerVariable(ResourceVariable):
         self._handle_name = scope[:-1]
         self._unique_id = "%s_%d" % (self._handle_name, next(_numbers))
         with _no_recording():
-            if callable(initial_value):
+            made_in = self.__dict__.pop("_made_in")
+            if made_in._captures and not getattr(
+                    made_in, "_is_of_keras", False):
+                from headrace._src.eager.functions import value_of
+                initial = value_of(initial_value, made_in)
+            elif callable(initial_value):
                 with get_default_graph().device(None):
                     initial = initial_value()
             else:

@@ -156,12 +156,13 @@ class Variable(metaclass=_VariableType):
         self._constraint = constraint
         self._save_slice_info = None
         self._initial_value = None
-        graph = get_default_graph()
+        graph = self._made_in = get_default_graph()
         with init_scope(), name_scope(
-                name, "Variable", [] if callable(initial_value)
-                else [initial_value]) as scope:
+                name, "Variable", [] if callable(initial_value) or (
+                    graph._captures) else [initial_value]) as scope:
             self._make(initial_value, dtype, scope, validate_shape,
                        caching_device, shape)
+        self.__dict__.pop("_made_in", None)
         graph.add_to_collections(collections, self)
 
     def _restore(self, variable_def, import_scope):
