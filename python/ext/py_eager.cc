@@ -312,6 +312,17 @@ void DestroyResource(const RefPtr<TensorHandle>& handle) {
                        &used);
 }
 
+void NoteDataset(const std::shared_ptr<EagerCall>& call,
+                 const std::vector<nb::object>& inputs, nb::handle output) {
+  PyEagerTensor* t = nb::inst_ptr<PyEagerTensor>(output);
+  if (t->handle->dtype() != DT_VARIANT ||
+      !absl::StrContains(call->name, "Dataset")) {
+    return;
+  }
+  t->made_by = call;
+  t->made_from = inputs;
+}
+
 Tensor HostValue(const PyEagerTensor& t) {
   Tensor value;
   Check(t.handle->ToHost(&value));
@@ -353,6 +364,25 @@ void RefuseEagerTensor() {
   throw nb::python_error();
 }
 
+// The dataset made anew, if it or one that it is made of shuffles: as in
+// TensorFlow each iterator has the random numbers from their beginning. What a
+// cache has stays.
+static nb::object FreshDataset(nb::object dataset) {
+  PyEagerTensor* t = nb::inst_ptr<PyEagerTensor>(dataset);
+  if (t->made_by == nullptr || absl::StartsWith(t->made_by->name, "Cache")) {
+    return dataset;
+  }
+  bool is_other = absl::StrContains(t->made_by->name, "Shuffle");
+  std::vector<nb::object> inputs;
+  for (const nb::object& o : t->made_from) {
+    inputs.push_back(FreshDataset(o));
+    is_other |= !inputs.back().is(o);
+  }
+  if (!is_other) return dataset;
+  auto call = std::make_shared<EagerCall>(*t->made_by);
+  return ExecuteEagerly(call, "", "", inputs)[0];
+}
+
 std::vector<nb::object> ExecuteEagerly(const std::shared_ptr<EagerCall>& call,
                                        const std::string& device,
                                        const std::string& name,
@@ -386,6 +416,7 @@ std::vector<nb::object> ExecuteEagerly(const std::shared_ptr<EagerCall>& call,
   for (RefPtr<TensorHandle>& h : outputs) {
     objects.push_back(EagerTensorObject(std::move(h)));
   }
+  if (objects.size() == 1) NoteDataset(call, inputs, objects[0]);
   if (!tapes.empty()) Record(call, inputs, objects, nb::object());
   if (callback != nullptr) [[unlikely]] {
     CallPython([&] {
@@ -544,6 +575,10 @@ void RegisterEager(nb::module_& m) {
           return true;
         },
         nb::arg("config").none(), nb::arg("policy"), nb::arg("is_async"));
+  m.def("fresh_dataset", [](nb::handle o) {
+    EagerOf(o);
+    return FreshDataset(nb::borrow(o));
+  });
   m.def("eager_destroy",
         [](nb::handle handle) { DestroyResource(EagerOf(handle).handle); });
   m.def("eager_devices", [] {

@@ -28,6 +28,9 @@ struct PyEagerTensor : PyTensor {
   bool is_trainable = false;
   // The resource goes with the tensor.
   bool owns_resource = false;
+  // Of a dataset: the op that made it.
+  std::shared_ptr<const EagerCall> made_by;
+  std::vector<nb::object> made_from;
 
   ~PyEagerTensor();
 };

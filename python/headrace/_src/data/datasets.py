@@ -10,7 +10,8 @@ import weakref
 import numpy as np
 
 from headrace import raw_ops as _raw
-from headrace._headrace import EagerTensor, executing_eagerly
+from headrace._headrace import (
+    EagerTensor, executing_eagerly, fresh_dataset)
 from headrace._loading import load
 from headrace._src.control import script_ops as _script
 from headrace._src.control.control_flow import Assert
@@ -563,7 +564,9 @@ class Dataset(Typed):
     # Iterators.
 
     def _for_iterator(self):
-        return self._optimized()
+        fresh = Dataset(fresh_dataset(self._variant_tensor), self._spec)
+        fresh._optimizations = self._optimizations
+        return fresh._optimized()
 
     def __iter__(self):
         if executing_eagerly():
