@@ -686,6 +686,15 @@ void RegisterGraph(nb::module_& m) {
              const int r = t.op->node->output_shape(t.index).dims();
              return r < 0 ? nb::none() : nb::object(nb::int_(r));
            })
+      // What a resource is known to hold: a variable of this type and shape.
+      .def("_set_variable",
+           [](PyTensor& t, nb::handle dtype, nb::handle shape) {
+             if (t.op == nullptr) RaiseTypeError("expected a tensor of a graph");
+             const DtypeAndShape held{ToDataType(dtype), ToPartialShape(shape)};
+             MutexLock lock(&t.op->core->graph->mu());
+             t.op->core->graph->SetOutputHandle(t.op->node, t.index, {held});
+           },
+           nb::arg("dtype"), nb::arg("shape").none())
       .def("_set_shape", &SetShape, nb::arg("shape").none());
 
   nb::class_<PyOperation>(m, "Operation", nb::type_slots(kOperationSlots),

@@ -414,6 +414,7 @@ NAMES = {
     },
     "python.eager.backprop": {
         "eager.derivatives": "make_vjp",
+        "eager.executing": "make_attr op_attr_type",
         "training.gradient_tape": "GradientTape",
     },
     "python.eager.execute": {

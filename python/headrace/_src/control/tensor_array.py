@@ -5,6 +5,8 @@ writes: every write takes the flow before it and gives the flow after it. Method
 that write return a new object with the new flow, which must be used from then on.
 A loop or a branch passes the array on as its flow.
 """
+import inspect
+
 from headrace import raw_ops as _raw
 from headrace._headrace import executing_eagerly
 from headrace._loading import load
@@ -208,3 +210,7 @@ class TensorArray:
     def close(self, name=None):
         """An operation that frees the elements."""
         return _raw.TensorArrayCloseV3(self._handle, name=name)
+
+
+setattr(TensorArray, "__signature__", inspect.Signature(list(
+    inspect.signature(TensorArray.__init__).parameters.values())[1:]))

@@ -11,7 +11,7 @@ from headrace._headrace import Tensor
 from headrace._src.framework import messages
 from headrace._src.framework.indexed_slices import IndexedSlices
 from headrace._src.framework.tensor import constant
-from headrace._src.functions.func_graph import FuncGraph
+from headrace._src.functions.func_graph import FuncGraph, tell_variable
 from headrace._src.functions.function_def import function_def, next_number
 from headrace._src.ops.array_ops import placeholder
 from headrace._src.training.gradients import gradients
@@ -158,6 +158,7 @@ class _Plan:
                         nodes[i] = constant(tensor._array())
                     else:
                         nodes[i] = placeholder(tensor.dtype, tensor.shape)
+                        tell_variable(nodes[i], tensor)
                     numbers[nodes[i].op._id, 0] = i
                 return nodes[i]
             for r in records:

@@ -3,10 +3,10 @@ implicit_gradients, gradients_function and others."""
 import functools
 import inspect
 
-from headrace._src.eager.tape import EagerTape
 from headrace._src.framework import nest
 from headrace._src.framework.tensor import convert_to_tensor
 from headrace._src.ops import array_ops as _array
+from headrace._src.training.gradient_tape import GradientTape
 
 
 def _checked(result, f):
@@ -22,7 +22,7 @@ def implicit_value_and_gradients(f):
     variables that f reads. ValueError if it reads none, or returns None."""
     @functools.wraps(f)
     def decorated(*args, **kwargs):
-        with EagerTape() as tape:
+        with GradientTape() as tape:
             result = _checked(f(*args, **kwargs), f)
         variables = tape.watched_variables()
         if not variables:
@@ -75,18 +75,16 @@ def make_vjp(f, params=None, persistent=True):
                              "keyword arguments.")
         args = list(args)
         places = _positions(f, params, args)
-        sources, seen = [], set()
-        tape = EagerTape(persistent=persistent)
+        sources, seen = [], {}
+        tape = GradientTape(persistent=persistent)
+        for i in places:
+            tensor = convert_to_tensor(args[i])
+            if id(tensor) in seen:
+                tensor = _array.identity(tensor)
+            seen[id(tensor)] = args[i] = tensor
+            sources.append(tensor)
         with tape:
-            for i in places:
-                if not hasattr(args[i], "handle"):
-                    tensor = convert_to_tensor(args[i])
-                    if tensor._id in seen:
-                        tensor = tensor._copy()
-                    seen.add(tensor._id)
-                    args[i] = tensor
-                tape.watch(args[i])
-                sources.append(args[i])
+            tape.watch(sources)
             result = _checked(f(*args), f)
             result = nest.map_structure(
                 lambda x: _array.identity(convert_to_tensor(x)), result)

@@ -5,7 +5,9 @@ import contextlib
 from headrace import _headrace
 from headrace import raw_ops as _raw
 from headrace._src.eager.variables import variable_of
+from headrace._src.framework import dtypes, errors
 from headrace._src.framework.tensor import convert_to_tensor
+from headrace._src.framework.tensor_shape import TensorShape
 
 
 def execute(op_name, num_outputs, inputs, attrs=None, ctx=None, name=None):
@@ -62,8 +64,16 @@ def record_operation(op_type, output_tensors, input_tensors,
                      backward_function):
     """Tells the tapes that outputs were computed from inputs, and how gradients
     go from the former to the latter."""
-    _headrace.record_gradient(input_tensors, output_tensors,
-                              backward_function)
+    def backward(*grads):
+        found = backward_function(*grads)
+        found = list(found) if isinstance(found, (list, tuple)) else [found]
+        if len(found) < len(input_tensors):
+            raise errors.InternalError(
+                None, None, "Recorded operation '%s' returned too few gradients. "
+                "Expected %d but received %d"
+                % (op_type, len(input_tensors), len(found)))
+        return found
+    _headrace.record_gradient(input_tensors, output_tensors, backward)
 
 
 def could_possibly_record():
@@ -103,3 +113,33 @@ class VariableWatcher:
         """Those variables, a tuple."""
         found = [variable_of(h) for h in self._core.handles]
         return tuple(v for v in found if v is not None)
+
+
+# Kinds of attrs, as the C API numbers them.
+_KINDS = ("string", "int", "float", "bool", "type", "shape", "tensor",
+          "placeholder", "func")
+
+
+def op_attr_type(op_type, attr_name):
+    """The number of the kind of an attr of an op, or a list of it for a list of
+    such. ValueError if there is none."""
+    definition = _headrace.op_def(op_type)
+    for attr in definition.attr if definition is not None else ():
+        if attr.name == attr_name:
+            kind = attr.type
+            if kind.startswith("list("):
+                return [_KINDS.index(kind[5:-1])]
+            return _KINDS.index(kind)
+    raise ValueError("op %s has no attr %s" % (op_type, attr_name))
+
+
+def make_attr(attr_type, value):
+    """The value of an attr of this kind: a DType, a TensorShapeProto, or as it
+    is; a list of them for a list of one kind."""
+    if isinstance(attr_type, list):
+        return [make_attr(attr_type[0], v) for v in value]
+    if attr_type == _KINDS.index("type"):
+        return dtypes.as_dtype(value)
+    if attr_type == _KINDS.index("shape"):
+        return TensorShape(value).as_proto()
+    return value

@@ -151,6 +151,9 @@ class EagerTape(GradientTape):
 
     def watch(self, tensor):
         for t in nest.flatten(tensor):
+            if hasattr(t, "_flow_components"):  # a SparseTensor and the like
+                self.watch([x for x in t._flow_components() if _carries(x)])
+                continue
             if not isinstance(t, (Tensor, Variable)) and not hasattr(
                     t, "_handle"):
                 raise ValueError("Passed in object of type %s, not tf.Tensor"
@@ -161,7 +164,8 @@ class EagerTape(GradientTape):
             self._core.watch(source_of(t))
 
     def watched_variables(self):
-        found = [variable_of(h) for h in self._core.handles]
+        handles = sorted(self._core.handles, key=lambda h: h._id)
+        found = [variable_of(h) for h in handles]
         return tuple(v for v in found if v is not None)
 
     def _begin(self):
@@ -186,8 +190,7 @@ class EagerTape(GradientTape):
         for t in nest.flatten(target):
             if isinstance(t, Variable):
                 with self._on():
-                    t = t.read_value() if not self._core.is_watched(
-                        t.handle) else t.handle
+                    t = t.read_value()
             elif not isinstance(t, EagerTensor):
                 t = convert_to_tensor(t)
             if t.dtype.name == "resource" or _carries(t):
@@ -201,7 +204,15 @@ class EagerTape(GradientTape):
 
     @contextlib.contextmanager
     def _on(self):
-        yield
+        """Records for a while, too."""
+        if self._recording:
+            yield
+            return
+        self._core.push()
+        try:
+            yield
+        finally:
+            self._core.pop()
 
     def _gradients(self, targets, sources, output_gradients, unconnected):
         """The gradients by tensors and variables."""

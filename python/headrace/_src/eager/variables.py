@@ -42,6 +42,7 @@ def make_handle(dtype, shape, trainable=False, variable=None):
     if variable is not None:
         handle._variable = weakref.ref(variable)
     handle._is_trainable = bool(trainable)
+    handle._holds = dtype, shape
     return handle
 
 

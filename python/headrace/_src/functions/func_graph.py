@@ -42,6 +42,8 @@ class FuncGraph(_graph.Graph):
                 self._captured[tensor] = placeholder(
                     tensor.dtype.base_dtype, tensor.get_shape(),
                     name="captured")
+                if is_eager:
+                    tell_variable(self._captured[tensor], tensor)
         return self._captured[tensor]
 
     def _copy(self, tensor):
@@ -55,6 +57,14 @@ class FuncGraph(_graph.Graph):
             copy.set_shape(tensor.get_shape())
             self._copied[tensor] = copy
         return self._copied[tensor]
+
+
+def tell_variable(symbol, tensor):
+    """Says of what stands for a handle which variable it is of."""
+    holds = tensor.__dict__.get("_holds")
+    if holds is not None:
+        symbol._set_variable(holds[0], holds[1].as_list()
+                             if holds[1].ndims is not None else None)
 
 
 class TracedFunction:

@@ -33,6 +33,7 @@ from headrace._src.variables.records import (
 from headrace._src.variables.tracking import Container, attributes
 from headrace._src.variables.variables import Variable
 
+_OURS = __name__.partition(".")[0] + "._src."
 _OUR_LAYERS = __name__.rpartition(".")[0] + "."
 
 _OPTIONS = {"input_shape", "batch_input_shape", "batch_size", "weights",
@@ -364,7 +365,11 @@ class Layer(Module):
         """Those of add_weight, and variables that are attributes."""
         found = list(self._trainable_weights if trainable
                      else self._non_trainable_weights)
-        for _, value in attributes(self):
+        if type(self).__module__.startswith(_OURS):
+            return found
+        for name, value in attributes(self):
+            if name in ("states", "_states"):  # of a recurrent layer
+                continue
             for v in value if isinstance(value, (list, tuple)) else [value]:
                 if isinstance(v, Variable) and v.trainable == trainable and (
                         not any(v is w for w in self._trainable_weights)

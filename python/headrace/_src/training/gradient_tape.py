@@ -35,7 +35,7 @@ class GradientTape:
     without watch_accessed_variables only what watch() names. gradient() may be
     called once, of a `persistent` tape more often."""
 
-    def __new__(cls, *args, **kwargs):
+    def __new__(cls, persistent=False, watch_accessed_variables=True):
         if cls is GradientTape and executing_eagerly():
             cls = load("_src.eager.tape").EagerTape
         return super().__new__(cls)

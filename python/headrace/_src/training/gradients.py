@@ -400,7 +400,7 @@ def custom_gradient(f):
                 "`variable_scope` is created with `use_resource=False`.")
         given = {key_of(x) for x in args}
         variables = [v for v in variables if key_of(
-            v.handle if v._is_resource else v.value()) not in given]
+            source_of(v) if v._is_resource else v.value()) not in given]
         accepts = inspect.signature(grad_fn).parameters
         takes_variables = "variables" in accepts or any(
             p.kind is p.VAR_KEYWORD for p in accepts.values())

@@ -33,6 +33,12 @@ def _arguments(initial_value=None, trainable=None, collections=None,
     return locals()
 
 
+# Arguments of ResourceVariable after the first six, which are those of Variable.
+_OF_RESOURCES = ("dtype", "variable_def", "import_scope", "constraint",
+                 "distribute_strategy", "synchronization", "aggregation",
+                 "shape")
+
+
 class _VariableType(type):
     """Variable(...) makes what the creators of the graph's scopes make, by
     default what `make` does, which variables.py sets."""
@@ -46,6 +52,10 @@ class _VariableType(type):
             for creator in get_default_graph()._variable_creators:
                 make = _calling(creator, make)
             return make(**_arguments(*args, **kwargs))
+        if cls.__name__ == "ResourceVariable":
+            kwargs.pop("distribute_strategy", None)
+            kwargs.update(zip(_OF_RESOURCES, args[6:]))
+            args = args[:6]
         if cls.__name__ == "ResourceVariable" and is_made_eagerly():
             cls = load("_src.eager.variables").EagerVariable
         return type.__call__(cls, *args, **kwargs)
