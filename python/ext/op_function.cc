@@ -266,8 +266,8 @@ class OpFunction::Application {
     }
     auto call = std::make_shared<EagerCall>();
     call->name = def_.name;
-    call->op_def = std::shared_ptr<const OpDef>(
-        std::shared_ptr<const void>(), &def_);
+    call->op_def =
+        std::shared_ptr<const OpDef>(std::shared_ptr<const void>(), &def_);
     call->attrs = std::move(node_def_.attrs);
     call->input_types.assign(types_.begin(), types_.end());
     call->arg_sizes.assign(arg_sizes_.begin(), arg_sizes_.end());
@@ -279,9 +279,9 @@ class OpFunction::Application {
       AsEager(outputs[0])->owns_resource = true;
       return EagerResult(*call, outputs);
     }
-    return EagerResult(*call, ExecuteEagerly(
-                                  call, core_->device,
-                                  is_named_ ? name_ : std::string(), inputs));
+    return EagerResult(
+        *call, ExecuteEagerly(call, core_->device,
+                              is_named_ ? name_ : std::string(), inputs));
   }
 
   // Each execution of an op that makes a resource without a name makes another

@@ -141,8 +141,7 @@ nb::list AddTo(const PyRecord& r, nb::handle graph, nb::list inputs) {
     if (t == nullptr) RaiseTypeError("expected a tensor of the graph");
     endpoints.push_back(t->endpoint());
   }
-  Node* n =
-      AddNode(graph, core, std::move(def), endpoints, r.call->arg_sizes);
+  Node* n = AddNode(graph, core, std::move(def), endpoints, r.call->arg_sizes);
   nb::object op = OperationObject(graph, core, n);
   nb::list out;
   for (int i = 0; i < n->num_outputs(); ++i) out.append(TensorObject(op, i));
@@ -428,16 +427,14 @@ std::vector<nb::object> ExecuteEagerly(const std::shared_ptr<EagerCall>& call,
 
 void RegisterEager(nb::module_& m) {
   nb::class_<PyEagerTensor, PyTensor>(m, "EagerTensor", nb::dynamic_attr())
-      .def_prop_ro("dtype",
-                   [](PyEagerTensor& t) {
-                     return DTypeObject(t.handle->dtype());
-                   })
+      .def_prop_ro(
+          "dtype",
+          [](PyEagerTensor& t) { return DTypeObject(t.handle->dtype()); })
       .def_prop_ro("device",
                    [](PyEagerTensor& t) { return t.handle->DeviceName(); })
-      .def_prop_ro("backing_device",
-                   [](PyEagerTensor& t) {
-                     return t.handle->BackingDeviceName();
-                   })
+      .def_prop_ro(
+          "backing_device",
+          [](PyEagerTensor& t) { return t.handle->BackingDeviceName(); })
       .def_prop_ro("_id", [](PyEagerTensor& t) { return t.id; })
       .def_prop_rw(
           "_is_trainable", [](PyEagerTensor& t) { return t.is_trainable; },
@@ -456,8 +453,7 @@ void RegisterEager(nb::module_& m) {
              }
              return out;
            })
-      .def("_rank",
-           [](PyEagerTensor& t) { return t.handle->tensor().dims(); })
+      .def("_rank", [](PyEagerTensor& t) { return t.handle->tensor().dims(); })
       .def("_num_elements",
            [](PyEagerTensor& t) { return t.handle->tensor().NumElements(); })
       // Another tensor of the same value.
@@ -515,8 +511,7 @@ void RegisterEager(nb::module_& m) {
       .def(nb::init<bool>(), nb::arg("watch_accessed"))
       .def_prop_ro("records", [](PyTape& t) { return ToList(t.records); })
       .def_prop_ro("handles", [](PyTape& t) { return ToList(t.handles); })
-      .def("watch",
-           [](PyTape& t, nb::handle o) { t.Watch(&EagerOf(o), o); })
+      .def("watch", [](PyTape& t, nb::handle o) { t.Watch(&EagerOf(o), o); })
       .def("select", &PyTape::Select)
       .def("is_watched",
            [](PyTape& t, nb::handle o) {
@@ -563,18 +558,19 @@ void RegisterEager(nb::module_& m) {
     }
   });
 
-  m.def("eager_options",
-        [](nb::handle config, int policy, bool is_async) {
-          if (context != nullptr) return false;
-          EagerContext::Options& o = Options();
-          if (!config.is_none()) {
-            o.config = MessageAs<pb::ConfigProto>(config, "config");
-          }
-          o.policy = static_cast<PlacementPolicy>(policy);
-          o.is_async = is_async;
-          return true;
-        },
-        nb::arg("config").none(), nb::arg("policy"), nb::arg("is_async"));
+  m.def(
+      "eager_options",
+      [](nb::handle config, int policy, bool is_async) {
+        if (context != nullptr) return false;
+        EagerContext::Options& o = Options();
+        if (!config.is_none()) {
+          o.config = MessageAs<pb::ConfigProto>(config, "config");
+        }
+        o.policy = static_cast<PlacementPolicy>(policy);
+        o.is_async = is_async;
+        return true;
+      },
+      nb::arg("config").none(), nb::arg("policy"), nb::arg("is_async"));
   m.def("fresh_dataset", [](nb::handle o) {
     EagerOf(o);
     return FreshDataset(nb::borrow(o));
@@ -617,19 +613,21 @@ void RegisterEager(nb::module_& m) {
   m.def("eager_has_function", [](const std::string& name) {
     return Context()->FindFunction(name) != nullptr;
   });
-  m.def("eager_constant",
-        [](nb::handle value, nb::handle dtype) {
-          return EagerTensorObject(
-              ToTensor(value, dtype.is_none() ? DT_INVALID : ToDataType(dtype),
-                       Sharing::kCopy));
-        },
-        nb::arg("value").none(), nb::arg("dtype").none());
-  m.def("set_eager_callback",
-        [](nb::handle function) {
-          Py_XDECREF(callback);
-          callback = function.is_none() ? nullptr : function.inc_ref().ptr();
-        },
-        nb::arg("function").none());
+  m.def(
+      "eager_constant",
+      [](nb::handle value, nb::handle dtype) {
+        return EagerTensorObject(
+            ToTensor(value, dtype.is_none() ? DT_INVALID : ToDataType(dtype),
+                     Sharing::kCopy));
+      },
+      nb::arg("value").none(), nb::arg("dtype").none());
+  m.def(
+      "set_eager_callback",
+      [](nb::handle function) {
+        Py_XDECREF(callback);
+        callback = function.is_none() ? nullptr : function.inc_ref().ptr();
+      },
+      nb::arg("function").none());
   m.def("next_eager_id", [] { return next_id; });
   m.def("eager_metadata", [](bool enable) {
     enable ? Context()->EnableRunMetadata() : Context()->DisableRunMetadata();

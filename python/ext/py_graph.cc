@@ -507,7 +507,8 @@ std::string PyGraph::NodeName(const std::string& name) {
 Node* AddNode(nb::handle graph, PyGraph* core, NodeDef def,
               absl::Span<const Endpoint> inputs,
               absl::Span<const int> arg_sizes) {
-  if (core->eager) [[unlikely]] RefuseNode(def);
+  if (core->eager) [[unlikely]]
+    RefuseNode(def);
   if (core->finalized) {
     PyErr_SetString(PyExc_RuntimeError,
                     "Graph is finalized and cannot be modified.");
@@ -644,9 +645,8 @@ void RegisterGraph(nb::module_& m) {
   m.def("get_default_graph", &DefaultGraph);
   m.def("set_eager_by_default",
         [](bool eager) { is_eager_by_default = eager; });
-  m.def("executing_eagerly", [] {
-    return nb::inst_ptr<PyGraph>(DefaultGraph())->eager;
-  });
+  m.def("executing_eagerly",
+        [] { return nb::inst_ptr<PyGraph>(DefaultGraph())->eager; });
   m.def("merge_devices", &MergeDevices);
   m.def("user_source_line", &UserSourceLine);
   // The OpDef of a registered op; None if there is none of this name.
@@ -687,14 +687,15 @@ void RegisterGraph(nb::module_& m) {
              return r < 0 ? nb::none() : nb::object(nb::int_(r));
            })
       // What a resource is known to hold: a variable of this type and shape.
-      .def("_set_variable",
-           [](PyTensor& t, nb::handle dtype, nb::handle shape) {
-             if (t.op == nullptr) RaiseTypeError("expected a tensor of a graph");
-             const DtypeAndShape held{ToDataType(dtype), ToPartialShape(shape)};
-             MutexLock lock(&t.op->core->graph->mu());
-             t.op->core->graph->SetOutputHandle(t.op->node, t.index, {held});
-           },
-           nb::arg("dtype"), nb::arg("shape").none())
+      .def(
+          "_set_variable",
+          [](PyTensor& t, nb::handle dtype, nb::handle shape) {
+            if (t.op == nullptr) RaiseTypeError("expected a tensor of a graph");
+            const DtypeAndShape held{ToDataType(dtype), ToPartialShape(shape)};
+            MutexLock lock(&t.op->core->graph->mu());
+            t.op->core->graph->SetOutputHandle(t.op->node, t.index, {held});
+          },
+          nb::arg("dtype"), nb::arg("shape").none())
       .def("_set_shape", &SetShape, nb::arg("shape").none());
 
   nb::class_<PyOperation>(m, "Operation", nb::type_slots(kOperationSlots),

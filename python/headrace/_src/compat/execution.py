@@ -1,11 +1,14 @@
 """Parts of tensorflow.python.eager.context and framework.ops that tell whether
 ops are executed eagerly."""
-from headrace._headrace import EagerTensor  # noqa: F401: a name of ops
-from headrace._src.eager.context import (  # noqa: F401: a name of ops
-    executing_eagerly_outside_functions)
-from headrace._src.eager.context import enable_eager_execution
+from headrace import _headrace
+from headrace._src.eager import context as _context
 from headrace._src.framework import behavior
 from headrace._src.testing import test_case
+
+# Names of tensorflow.python.framework.ops.
+EagerTensor = _headrace.EagerTensor
+executing_eagerly_outside_functions = (
+    _context.executing_eagerly_outside_functions)
 
 
 class NullContextmanager:
@@ -33,5 +36,5 @@ def enabled():
 
 def main(argv=None):
     """Runs the tests of the program, executed eagerly."""
-    enable_eager_execution()
+    _context.enable_eager_execution()
     test_case.main(argv)

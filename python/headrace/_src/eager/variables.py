@@ -6,13 +6,10 @@ import weakref
 
 from headrace import _headrace
 from headrace import raw_ops as _raw
-from headrace._src.framework.graph import get_default_graph, init_scope, name_scope
+from headrace._src.framework.graph import get_default_graph
 from headrace._src.framework.tensor import convert_to_tensor
 from headrace._src.framework.tensor_shape import TensorShape
-from headrace._src.ops import array_ops as _array
-from headrace._src.variables.base import Variable
-from headrace._src.variables.resource_variables import (
-    ResourceVariable, _WrittenVariable)
+from headrace._src.variables.resource_variables import ResourceVariable
 
 _numbers = itertools.count()
 
