@@ -435,6 +435,9 @@ NAMES = {
             value_and_gradients_function""",
         "eager.functions": "defun",
         "control.control_flow_ops": "py_func=py_function",
+        "eager.network": """
+            Network Sequential restore_network_checkpoint
+            save_network_checkpoint""",
         "eager.stores": """
             EagerVariableStore Saver get_optimizer_variables
             restore_variables_on_create""",

@@ -51,8 +51,7 @@ NEAREST = {
     "tf.contrib.cudnn_rnn": "tf.nn.dynamic_rnn with tf.contrib.rnn.LSTMBlockCell",
     "tf.contrib.distribute": "the strategies there, or those of tf.distribute",
     "tf.contrib.distributions": "tf.contrib.distributions has the common ones",
-    "tf.contrib.eager": "tf.enable_eager_execution() and tf.keras: what is left out concerns other "
-                        "processes, and Network, which is tf.keras.Model now",
+    "tf.contrib.eager": "what is left out concerns other processes: tf.distribute and tf.train.Server",
     "tf.contrib.factorization": "tf.reduce_sum, tf.argmin and tf.unsorted_segment_mean make "
                                 "k-means",
     "tf.contrib.gan": "a generator and a discriminator with losses and optimizers of their own",

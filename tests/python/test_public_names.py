@@ -38,7 +38,7 @@ INTERNAL_MODULES = """
     autograph.names autograph.sources autograph.values
     eager.backward eager.callbacks eager.checkpoints eager.context eager.control
     eager.custom eager.datasets eager.derivatives eager.equality eager.executing
-    eager.functions eager.keras eager.metrics eager.python_functions
+    eager.functions eager.keras eager.metrics eager.network eager.python_functions
     eager.stores eager.tape eager.tensors eager.variables
     distribute.devices distribute.inputs distribute.replicas distribute.values
     variables.strategies
