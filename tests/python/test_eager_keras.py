@@ -225,3 +225,64 @@ def test_recurrent_cells():
         y = tf.reduce_sum(tf.nn.dynamic_rnn(
             cell, tf.ones([2, 5, 4]), dtype=tf.float32)[1])
     assert all(g is not None for g in tape.gradient(y, cell.variables))
+
+
+def test_models_that_run_eagerly():
+    """Of TensorFlow 1.15.5: three epochs of a model, and of one whose layer
+    looks at values."""
+    seen = []
+
+    class Looks(Net):
+        def call(self, inputs, training=False):
+            seen.append(float(inputs.numpy().max()))
+            return super().call(inputs, training=training)
+    model = Looks()
+    model.compile(keras.optimizers.SGD(.1), "mse", metrics=["mae"],
+                  run_eagerly=True)
+    history = model.fit(X, Y, epochs=3, batch_size=4, shuffle=False, verbose=0)
+    np.testing.assert_allclose(history.history["loss"], FITS[0][1], atol=1e-3)
+    np.testing.assert_allclose(model.evaluate(X, Y, verbose=0), FITS[0][2],
+                               atol=2e-3)
+    assert model.predict(X).shape == (8, 1) and len(seen) >= 10
+
+    class Dynamic(keras.layers.Layer):
+        def __init__(self):
+            super().__init__(dynamic=True)
+
+        def call(self, inputs):
+            return inputs * float(inputs.numpy().max() > -5)
+    model = keras.Sequential([Dynamic(), keras.layers.Dense(
+        1, kernel_initializer=ONE)])
+    model.compile("sgd", "mse")
+    assert model.run_eagerly
+    np.testing.assert_allclose(
+        model.fit(X, Y, epochs=2, batch_size=4, shuffle=False,
+                  verbose=0).history["loss"], [6.859, 5.953], atol=1e-3)
+
+
+def test_networks_of_before_models(tmp_path):
+    tfe = tf.contrib.eager
+
+    class Old(tfe.Network):
+        def __init__(self):
+            super().__init__()
+            self.one = self.track_layer(tf.layers.Dense(3))
+
+        def call(self, inputs):
+            return self.one(inputs)
+    network = Old()
+    network(tf.ones([1, 2]))
+    assert [v.name for v in network.trainable_variables] == [
+        "old/dense/kernel:0", "old/dense/bias:0"]
+    path = tfe.save_network_checkpoint(network, str(tmp_path))
+    assert tf.train.list_variables(path) == [
+        ("dense/bias", [3]), ("dense/kernel", [2, 3])]
+    kernel = network.one.kernel.numpy()
+    network.one.kernel.assign(kernel * 0)
+    tfe.restore_network_checkpoint(network, path)
+    np.testing.assert_array_equal(network.one.kernel.numpy(), kernel)
+    chain = tfe.Sequential([tf.layers.Dense(3), tf.nn.relu])
+    assert chain(tf.ones([1, 2])).shape.as_list() == [1, 3]
+    assert len(chain.trainable_variables) == 2
+    with pytest.raises(TypeError):
+        network.track_layer(3)

@@ -10,7 +10,9 @@ from headrace._src.framework import nest
 from headrace._src.framework.graph import get_default_graph
 from headrace._src.framework.tensor import constant, convert_to_tensor
 from headrace._src.functions.func_graph import FuncGraph
+from headrace._src.ops.array_ops import placeholder
 from headrace._src.ops.sparse_tensor import SparseTensor, SparseTensorValue
+from headrace._src.training.gradient_tape import GradientTape
 from headrace._src.variables.base import Variable
 
 _current: list = []
@@ -114,9 +116,20 @@ class KerasSession:
                 result.append(found[x])
         return nest.pack_sequence_as(fetches, result)
 
+    def tensors(self, flat, feed_dict):
+        """Tensors of the graph as EagerTensors, which tapes follow."""
+        feeds = list(feed_dict)
+        return self._tensors(flat, feeds, list(feed_dict.values()))
+
     def _values(self, flat, feeds, values):
         if not flat:
             return []
+        found = iter(self._tensors(flat, feeds, values))
+        with eager_graph().as_default():
+            return [next(found).numpy() if isinstance(x, Tensor) else None
+                    for x in flat]
+
+    def _tensors(self, flat, feeds, values):
         key = (tuple((x.op._id, x.value_index) if isinstance(x, Tensor)
                      else (x._id, None) for x in flat),
                tuple(t.op._id for t in feeds))
@@ -127,9 +140,7 @@ class KerasSession:
             given = [v if isinstance(v, EagerTensor) else
                      convert_to_tensor(v, dtype=t.dtype.base_dtype)
                      for v, t in zip(values, step.feeds)]
-            found = iter(step(given))
-            return [next(found).numpy() if isinstance(x, Tensor) else None
-                    for x in flat]
+            return step(given)
 
 
 def convert(value, dtype):
@@ -164,3 +175,61 @@ def in_keras_graph():
     return getattr(get_default_graph(), "_is_of_keras", False)
 
 
+
+
+class EagerSteps:
+    """What trains, tests and runs a model whose `call` is executed eagerly in
+    each step: its losses and metrics are functions of its outputs."""
+
+    def __init__(self, model):
+        self._model = model
+
+    def connect(self, inputs, arrays):
+        """(inputs, outputs) as placeholders: the outputs are like those of a
+        call with the arrays."""
+        with eager_graph().as_default():
+            outputs = self.call(arrays, False)
+        with keras_graph().as_default():
+            return inputs, nest.map_structure(
+                lambda x: placeholder(x.dtype, [None] + x.shape.as_list()[1:]),
+                outputs)
+
+    def call(self, arrays, training):
+        """The outputs for a list of arrays."""
+        model = self._model
+        tensors = [convert_to_tensor(x, dtype=t.dtype.base_dtype) for x, t in
+                   zip(arrays, model.inputs)] if model.inputs else [
+                       convert_to_tensor(x) for x in arrays]
+        options = {}
+        if model._expects_training_arg:
+            options["training"] = training
+        return model(tensors[0] if len(tensors) == 1 else tensors, **options)
+
+    def step(self, x, feeds, train):
+        """The values of the losses of a batch. `feeds`: targets and weights."""
+        model, run = self._model, session()
+        weights = model.trainable_weights
+        with GradientTape() as tape:
+            outputs = [convert_to_tensor(y)
+                       for y in nest.flatten(self.call(x, train))]
+            feeds = {**dict(zip(model.outputs, outputs)), **feeds}
+            losses = run.tensors(
+                [model.total_loss, *model._values.values()], feeds)
+            total = losses[0]
+            for extra, of_inputs in _losses_inside(model):
+                if of_inputs and isinstance(extra, EagerTensor):
+                    total = total + extra
+        if train:
+            found = tape.gradient(total, weights)
+            model.optimizer.apply_gradients(
+                [(g, v) for g, v in zip(found, weights) if g is not None])
+        if model._compiled_updates:
+            run.run(list(model._compiled_updates), feeds)
+        return [total.numpy()] + [x.numpy() for x in losses[1:]]
+
+
+def _losses_inside(model):
+    found = []
+    for layer in [model] + model._all_layers_inside():
+        found += layer._own_losses()
+    return found

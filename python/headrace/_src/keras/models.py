@@ -123,6 +123,7 @@ class Network(Layer):
     layers as attributes instead, and a `call`."""
 
     optimizer = None
+    run_eagerly = False
     _layers = ()
 
     def __init__(self, inputs=None, outputs=None, name=None, **kwargs):
@@ -303,6 +304,14 @@ class Network(Layer):
             shapes.append(Input(
                 batch_shape=(None,) + (value.shape[1:] or (1,)),
                 dtype=dtypes.as_dtype(kind)))
+        if self.run_eagerly and (self._has_own_call() or self._is_dynamic()):
+            arrays = [np.asarray(v)[:1] for v in as_list(x)]
+            self._given = self._eager_steps().connect(
+                shapes[0] if len(shapes) == 1 else shapes, [
+                    a.astype(s.dtype.as_numpy_dtype)
+                    for a, s in zip(arrays, shapes)])
+            self._connected_late = self.built = True
+            return
         self._connect_by(shapes[0] if len(shapes) == 1 else shapes)
 
     def _connect_by(self, inputs):

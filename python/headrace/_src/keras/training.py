@@ -6,6 +6,7 @@ import random
 import numpy as np
 
 from headrace._headrace import EagerTensor, Tensor, executing_eagerly
+from headrace._loading import load
 from headrace._src.control import control_flow_ops as _flow
 from headrace._src.data.datasets import Dataset
 from headrace._src.data.experimental import cardinality as _cardinality
@@ -283,8 +284,12 @@ class Training:
         given to `fit`: one, a list, or a dict by output."""
         if distribute is not None:
             raise ValueError("compile: distribute is not supported")
-        if kwargs.pop("run_eagerly", None) and not executing_eagerly():
-            raise ValueError("compile: run_eagerly needs eager execution")
+        self.run_eagerly = bool(kwargs.pop("run_eagerly", None)) or (
+            executing_eagerly() and self._is_dynamic())
+        if self.run_eagerly and not executing_eagerly():
+            raise ValueError(
+                "You can only set `run_eagerly` to True while ops are executed "
+                "eagerly: call tf.enable_eager_execution() first")
         # How TensorFlow runs steps eagerly.
         kwargs.pop("experimental_run_tf_function", None)
         if set(kwargs) - {"options", "run_metadata"}:
@@ -574,10 +579,19 @@ class Training:
             feed[phase] = training
         return feed
 
+    def _is_dynamic(self):
+        return any(layer.dynamic for layer in [self]
+                   + self._all_layers_inside())
+
+    def _eager_steps(self):
+        return load("_src.eager.keras").EagerSteps(self)
+
     def _step(self, x, y, weights, train):
         """{name: value} of a batch: the loss of this batch, and the metrics
         since they were reset."""
-        if train:
+        if self.run_eagerly:
+            pass
+        elif train:
             self._make_train_op()
             op = self._train_op
         else:
@@ -587,6 +601,11 @@ class Training:
                                                 *self.state_updates)
             op = self._test_op
         session = backend.get_session()
+        if self.run_eagerly:
+            feed = self._feed((), y, weights)
+            values = self._eager_steps().step(x, feed, train)
+            values += session.run([r for _, r in self._metrics.values()])
+            return dict(zip(self.metrics_names, values))
         feed = self._feed(x, y, weights, train)
         values = session.run([self.total_loss, *self._values.values(), op],
                              feed)[:-1]
@@ -671,6 +690,10 @@ class Training:
     def predict_on_batch(self, x):
         """The outputs for a batch."""
         self._prepare(x)
+        if self.run_eagerly:
+            values = [convert_to_tensor(v) for v in nest.flatten(
+                self._eager_steps().call(self._inputs_of(x), False))]
+            return values[0] if len(values) == 1 else values
         values = backend.get_session().run(
             [self._output_tensors, self.state_updates],
             self._feed(self._inputs_of(x), training=False))[0]
@@ -730,7 +753,8 @@ class Training:
         first = source.first(self)
         self._prepare(first[0])
         self._need_compiled()
-        self._make_train_op()
+        if not self.run_eagerly:
+            self._make_train_op()
         history = _callbacks.History()
         names = list(self.metrics_names)
         shown = names + (["val_" + n for n in names] if validation_data

@@ -193,6 +193,7 @@ class Layer(Module):
                 "Layer %s: dynamic=True needs eager execution"
                 % (name or type(self).__name__))
         self._trainable = trainable
+        self._dynamic = bool(dynamic)
         self.built = False
         self.stateful = False
         self.supports_masking = self._masks_pass
@@ -226,7 +227,7 @@ class Layer(Module):
 
     name = property(lambda self: self._name)
     dtype = property(lambda self: self._dtype)
-    dynamic = property(lambda self: False)
+    dynamic = property(lambda self: self._dynamic)
     activity_regularizer = property(
         lambda self: self._activity_regularizer,
         lambda self, value: setattr(self, "_activity_regularizer", value))
