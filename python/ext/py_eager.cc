@@ -69,28 +69,28 @@ bool IsSmall(const TensorHandle& h) {
          h.in_host_memory() && h.tensor().NumElements() <= kSmall;
 }
 
-void AppendValue(const nb::object& o, std::string* key) {
+void AppendValue(const nb::object& o, bool with_values, std::string* key) {
   const TensorHandle& h = *nb::inst_ptr<PyEagerTensor>(o)->handle;
   const TensorShape& shape = h.tensor().shape();
   key->push_back(static_cast<char>(shape.dims()));
   for (int64_t d : shape.dim_sizes()) {
     key->append(reinterpret_cast<const char*>(&d), sizeof(d));
   }
-  if (!IsSmall(h)) return;
+  if (!with_values || !IsSmall(h)) return;
   const absl::string_view data = h.tensor().tensor_data();
   key->append(data.data(), data.size());
 }
 
 // What decides how the gradients of the op are built: op, attrs, types, shapes,
 // and the values of small integers.
-void AppendKey(const PyRecord& r, std::string* key) {
+void AppendKey(const PyRecord& r, bool with_values, std::string* key) {
   if (r.call != nullptr && !AppendKernelKey(*r.call, key)) {
     const void* const address = r.call.get();
     key->append(reinterpret_cast<const char*>(&address), sizeof(address));
   }
-  for (const nb::object& o : r.inputs) AppendValue(o, key);
+  for (const nb::object& o : r.inputs) AppendValue(o, with_values, key);
   key->push_back('>');
-  for (const nb::object& o : r.outputs) AppendValue(o, key);
+  for (const nb::object& o : r.outputs) AppendValue(o, with_values, key);
 }
 
 int64_t IdOf(nb::handle o) {
@@ -101,8 +101,9 @@ int64_t IdOf(nb::handle o) {
 
 // (key, tensors): the tensors of the records in the order of their first use,
 // and what decides how the gradients by `sources` from those of `targets` are
-// built.
-nb::tuple SegmentKey(nb::list records, nb::list targets, nb::list sources) {
+// built; without the values of small integers if these are to be arguments.
+nb::tuple SegmentKey(nb::list records, nb::list targets, nb::list sources,
+                     bool with_values) {
   absl::flat_hash_map<int64_t, int> index;
   nb::list tensors;
   std::string key;
@@ -114,7 +115,7 @@ nb::tuple SegmentKey(nb::list records, nb::list targets, nb::list sources) {
   };
   for (nb::handle o : records) {
     const auto& r = nb::cast<const PyRecord&>(o);
-    AppendKey(r, &key);
+    AppendKey(r, with_values, &key);
     for (const nb::object& t : r.inputs) append(t);
     for (const nb::object& t : r.outputs) append(t);
   }
@@ -534,7 +535,8 @@ void RegisterEager(nb::module_& m) {
         }
         return false;
       });
-  m.def("segment_key", &SegmentKey);
+  m.def("segment_key", &SegmentKey, nb::arg("records"), nb::arg("targets"),
+        nb::arg("sources"), nb::arg("with_values"));
   m.def("suspend_tapes", [](int change) { tapes_suspended += change; });
   // Whether a tape records on this thread and depends on one of the tensors.
   m.def("tapes_want", [](nb::handle inputs) {

@@ -221,6 +221,21 @@ def test_integers_that_change_are_no_mistake():
             tf.convert_to_tensor(tape.gradient(y, x)).numpy(), wanted)
 
 
+def test_integers_that_change_often_are_arguments():
+    x = tf.constant(np.arange(40, dtype=np.float32))
+    before = len(backward._plans)
+    for i in range(30):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.reduce_sum(tf.reshape(x, [20, 2])[i % 20] * x[i])
+        row, wanted = i % 20 * 2, np.zeros(40)
+        wanted[row:row + 2] += i
+        wanted[i] += row + row + 1
+        np.testing.assert_array_equal(
+            tf.convert_to_tensor(tape.gradient(y, x)).numpy(), wanted)
+    assert len(backward._plans) <= before + 9
+
+
 def test_a_tape_keeps_tensors_only_while_it_lives():
     x = tf.constant([1., 2.])
     with tf.GradientTape() as tape:

@@ -18,6 +18,9 @@ from headrace._src.training.gradients import gradients
 
 _MAX_PLANS = 1024
 _plans: collections.OrderedDict = collections.OrderedDict()
+# How many plans were made that differ in small integers alone.
+_variants: dict = {}
+_MAX_VARIANTS = 8
 _calls: weakref.WeakValueDictionary = weakref.WeakValueDictionary()
 
 
@@ -143,7 +146,8 @@ class _Plan:
     """How the gradients by `sources` are computed from those of `targets`:
     a function, and which tensors of the records it takes."""
 
-    def __init__(self, records, tensors, targets, given, sources):
+    def __init__(self, records, tensors, targets, given, sources,
+                 has_constants):
         graph = FuncGraph(_headrace.get_default_graph())
         # Nodes of the forward ops by the number of the tensor.
         index = {id(t): i for i, t in enumerate(tensors)}
@@ -154,7 +158,8 @@ class _Plan:
             def node(tensor):
                 i = index[id(tensor)]
                 if i not in nodes:
-                    if i not in made and tensor._is_small_int:
+                    if has_constants and i not in made and (
+                            tensor._is_small_int):
                         nodes[i] = constant(tensor._array())
                     else:
                         nodes[i] = placeholder(tensor.dtype, tensor.shape)
@@ -218,14 +223,30 @@ class _Plan:
 def segment_gradients(records, targets, given, sources):
     """The gradients by `sources` through the records, from those of `targets`:
     tensors, IndexedSlices, or None for ones."""
-    key, tensors = _headrace.segment_key(records, targets, sources)
-    key = key, tuple(
+    kinds = tuple(
         None if g is None else (structure_of(g), g.dtype, tuple(
             g._shape_list()) if isinstance(g, Tensor) else None)
         for g in given)
-    plan = _plans.get(key)
+    key, tensors = _headrace.segment_key(records, targets, sources, True)
+    plan = _plans.get((key, kinds))
     if plan is None:
-        plan = _plans[key] = _Plan(records, tensors, targets, given, sources)
-        if len(_plans) > _MAX_PLANS:
-            _plans.popitem(last=False)
+        plan = _new_plan(key, kinds, records, tensors, targets, given, sources)
     return plan.run(tensors, given)
+
+
+def _new_plan(key, kinds, records, tensors, targets, given, sources):
+    """A _Plan. If the same ops came with other small integers several times,
+    these become arguments."""
+    general, _ = _headrace.segment_key(records, targets, sources, False)
+    general = general, kinds, None
+    if general in _plans:
+        return _plans[general]
+    count = _variants[general] = _variants.get(general, 0) + 1
+    has_constants = count <= _MAX_VARIANTS
+    plan = _Plan(records, tensors, targets, given, sources, has_constants)
+    _plans[(key, kinds) if has_constants else general] = plan
+    if len(_plans) > _MAX_PLANS:
+        _plans.popitem(last=False)
+    if len(_variants) > 4 * _MAX_PLANS:
+        _variants.clear()
+    return plan
