@@ -35,7 +35,7 @@ TO_RUN = "_src.framework.importer _src.framework.messages"
 INTERNAL_MODULES = """
     autograph.branches autograph.builtins autograph.conversion
     autograph.converter autograph.effects autograph.jumps autograph.loops
-    autograph.names autograph.sources autograph.values
+    autograph.names autograph.sources autograph.symbols autograph.values
     eager.backward eager.callbacks eager.checkpoints eager.context eager.control
     eager.custom eager.datasets eager.derivatives eager.equality eager.executing
     eager.functions eager.keras eager.metrics eager.network eager.python_functions
