@@ -257,6 +257,66 @@ def test_v2_behavior():
     assert done.returncode == 0, done.stderr
 
 
+def test_saved_models(tmp_path):
+    class Line(tf.Module):
+        def __init__(self):
+            super().__init__()
+            self.w, self.b = tf.Variable(2.), tf.Variable(1.)
+            self.factor = tf.constant(4.)
+
+        @tf.function(input_signature=[tf.TensorSpec([None], tf.float32)])
+        def line(self, x):
+            return {"y": self.w * x + self.b * self.factor}
+
+        @tf.function
+        def more(self, x):
+            return self.line(x)["y"] + 1.
+    folder = str(tmp_path / "line")
+    line = Line()
+    line.more(tf.constant([1., 2.]))
+    tf.saved_model.save(line, folder, signatures=line.line)
+    found = tf.saved_model.load_v2(folder)
+    x = tf.constant([1., 3.])
+    serve = found.signatures["serving_default"]
+    for results in (found.line(x)["y"], serve(x)["y"], found.more(x) - 1.,
+                    tf.function(lambda x: found.line(x)["y"])(x)):
+        assert results.numpy().tolist() == [6, 10]
+    with tf.GradientTape() as tape:
+        y = found.line(x)["y"]
+    assert [float(g) for g in tape.gradient(y, [found.w, found.b])] == [4, 8]
+    found.b.assign(0.)
+    assert found.more(x).numpy().tolist() == [3, 7]
+    with tf.Graph().as_default(), tf.Session() as session:
+        meta = tf.saved_model.loader.load(session, ["serve"], folder)
+        signature = meta.signature_def["serving_default"]
+        assert session.run(signature.outputs["y"].name, {
+            signature.inputs["x"].name: [1., 3.]}).tolist() == [6, 10]
+    other = tf.Module()
+    untracked = tf.Variable(2.)
+    other.scaled = tf.function(lambda x: x * untracked, input_signature=[
+        tf.TensorSpec([], tf.float32)])
+    with pytest.raises(AssertionError, match="untracked object"):
+        tf.saved_model.save(other, str(tmp_path / "other"))
+
+
+def test_saved_models_of_keras(tmp_path):
+    layers = tf.keras.layers
+    model = tf.keras.Sequential([
+        layers.Dense(3, activation="relu", input_shape=(2,)),
+        layers.BatchNormalization(), layers.Dense(1)])
+    model.compile("adam", "mse")
+    x, y = np.ones((4, 2), "f"), np.ones((4, 1), "f")
+    model.fit(x, y, verbose=0)
+    folder = str(tmp_path / "model")
+    model.save(folder, save_format="tf")
+    found = tf.keras.models.load_model(folder)
+    np.testing.assert_allclose(found.predict(x), model.predict(x), rtol=1e-5)
+    found.fit(x, y, verbose=0)
+    serve = tf.saved_model.load_v2(folder).signatures["serving_default"]
+    np.testing.assert_allclose(list(serve(tf.constant(x)).values())[0],
+                               model.predict(x), rtol=1e-5)
+
+
 def test_enabling_is_for_the_beginning_of_a_program():
     program = textwrap.dedent("""
         import headrace as tf

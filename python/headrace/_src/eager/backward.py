@@ -90,6 +90,27 @@ class Call:
             _headrace.eager_remove_function(self.name)
 
 
+class Imported:
+    """Functions of the eager context that come from elsewhere, as the library
+    of a GraphDef."""
+
+    def __init__(self, graph_def):
+        _headrace.eager_add_functions(graph_def)
+        self._library = graph_def.library
+        for f in graph_def.library.function:
+            _calls[f.signature.name] = self
+
+    def add_to(self, graph):
+        """Adds the functions to a graph's library."""
+        known = graph.__dict__.setdefault("_eager_functions", set())
+        if id(self) in known:
+            return
+        known.add(id(self))
+        library = messages.GraphDef()
+        library.library.CopyFrom(self._library)
+        graph._import_graph_def(library, "", [], [])
+
+
 def add_function(graph, name):
     """Adds a function of the eager context to a graph's library."""
     call = _calls.get(name)
