@@ -1407,7 +1407,7 @@ NAMES = {
     },
     "python.ops.nn_impl": {
         "nn.candidate_sampling": """
-            _compute_sampled_logits=_logits_and_labels _sum_rows""",
+            _compute_sampled_logits=sampled_logits_and_labels _sum_rows""",
         "compat.second_networks": """
             batch_norm_with_global_normalization_v2 depthwise_conv2d_v2
             l2_normalize_v2 moments_v2 nce_loss_v2 sampled_softmax_loss_v2
