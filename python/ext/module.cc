@@ -8,6 +8,7 @@
 #include "interrupt.h"
 #include "message.h"
 #include "numpy_convert.h"
+#include "py_eager.h"
 #include "py_func.h"
 #include "py_gradients.h"
 #include "py_graph.h"
@@ -28,6 +29,7 @@ NB_MODULE(_headrace, m) {
   RegisterSupport(m);
   RegisterMessages(m);
   RegisterGraph(m);
+  RegisterEager(m);
   RegisterOpFunction(m);
   RegisterGradients(m);
   RegisterNumpy(m);

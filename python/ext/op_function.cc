@@ -11,11 +11,13 @@
 #include <utility>
 
 #include "absl/cleanup/cleanup.h"
+#include "absl/strings/ascii.h"
 #include "attr_convert.h"
 #include "framework/op/library.h"
 #include "gil.h"
 #include "headrace/op.h"
 #include "numpy_convert.h"
+#include "py_eager.h"
 #include "py_graph.h"
 #include "py_support.h"
 
@@ -120,7 +122,7 @@ class OpFunction::Application {
         attrs_(def_.attrs.size()) {
     Bind(args, kwargs);
     FindGraph();
-    name_ = core_->NodeName(name_);
+    if (!is_eager_) name_ = core_->NodeName(name_);
   }
 
   nb::object Run() {
@@ -137,14 +139,14 @@ class OpFunction::Application {
     bool has_list = false;
     for (size_t i = 0; i < def_.inputs.size(); ++i) {
       const OpDef::Arg& arg = def_.inputs[i];
-      const size_t before = endpoints_.size();
+      const size_t before = types_.size();
       if (arg.number_attr >= 0 || arg.type_list_attr >= 0) {
         has_list = true;
         ConvertList(arg, inputs_[i]);
       } else {
         ConvertOne(arg, inputs_[i]);
       }
-      arg_sizes_.push_back(static_cast<int>(endpoints_.size() - before));
+      arg_sizes_.push_back(static_cast<int>(types_.size() - before));
     }
     for (size_t i = 0; i < def_.attrs.size(); ++i) {
       const OpDef::Attr& attr = def_.attrs[i];
@@ -154,6 +156,7 @@ class OpFunction::Application {
                               attr.name, "'"));
       }
     }
+    if (is_eager_) return Execute();
     node_def_.name = std::move(name_);
     const ColocationScope scope(core_, RefInputs());
     Node* n = AddNode(
@@ -202,6 +205,7 @@ class OpFunction::Application {
     name_ = name.ptr() == nullptr || name.is_none() ? def_.name
                                                     : ToString(name, "name");
     if (name_.empty()) name_ = def_.name;
+    is_named_ = name.ptr() != nullptr && !name.is_none();
   }
 
   nb::handle& Slot(const Parameter& p) {
@@ -226,7 +230,8 @@ class OpFunction::Application {
   }
 
   // The function that is being traced; else the graph of the first input that
-  // has one, else the default graph.
+  // has one, else the default graph. The latter may be that of a thread that
+  // executes eagerly.
   void FindGraph() {
     const nb::object current = DefaultGraph();
     if (nb::inst_ptr<PyGraph>(current)->captures) {
@@ -250,6 +255,62 @@ class OpFunction::Application {
     }
     graph_ = current;
     core_ = nb::inst_ptr<PyGraph>(graph_);
+    is_eager_ = core_->eager;
+  }
+
+  nb::object Execute() {
+    for (const auto* args : {&def_.inputs, &def_.outputs}) {
+      for (const OpDef::Arg& a : *args) {
+        if (a.is_ref) RefuseReference(a);
+      }
+    }
+    auto call = std::make_shared<EagerCall>();
+    call->name = def_.name;
+    call->op_def =
+        std::shared_ptr<const OpDef>(std::shared_ptr<const void>(), &def_);
+    call->attrs = std::move(node_def_.attrs);
+    call->input_types.assign(types_.begin(), types_.end());
+    call->arg_sizes.assign(arg_sizes_.begin(), arg_sizes_.end());
+    const std::vector<nb::object> inputs(keep_.begin(), keep_.end());
+    const bool owns = NameResource(&call->attrs);
+    if (owns) {
+      const std::vector<nb::object> outputs =
+          ExecuteEagerly(call, core_->device, std::string(), inputs);
+      AsEager(outputs[0])->owns_resource = true;
+      return EagerResult(*call, outputs);
+    }
+    return EagerResult(
+        *call, ExecuteEagerly(call, core_->device,
+                              is_named_ ? name_ : std::string(), inputs));
+  }
+
+  // Each execution of an op that makes a resource without a name makes another
+  // one. True if the attrs were changed.
+  bool NameResource(AttrMap* attrs) const {
+    if (def_.outputs.empty() || def_.outputs[0].type != DT_RESOURCE) {
+      return false;
+    }
+    if (def_.FindAttr("shared_name") < 0) return false;
+    const AttrValue* given = attrs->Find("shared_name");
+    const std::string* name =
+        given == nullptr ? nullptr : given->Get<std::string>();
+    if (name != nullptr && !name->empty()) return false;
+    attrs->Set("shared_name", std::string(kAnonymousName));
+    return true;
+  }
+
+  [[noreturn]] void RefuseReference(const OpDef::Arg& arg) const {
+    std::string name;  // the op as Python's functions are named
+    for (size_t i = 0; i < def_.name.size(); ++i) {
+      const char c = def_.name[i];
+      if (i > 0 && absl::ascii_isupper(c)) name.push_back('_');
+      name.push_back(absl::ascii_tolower(c));
+    }
+    PyErr_SetString(PyExc_RuntimeError,
+                    StrCat(name, " op does not support eager execution. Arg '",
+                           arg.name, "' is a ref.")
+                        .c_str());
+    throw nb::python_error();
   }
 
   // True if the inputs say what the attr is.
@@ -306,13 +367,18 @@ class OpFunction::Application {
   void Convert(const OpDef::Arg& arg, const std::string& name, nb::handle value,
                DataType want, DataType preferred) {
     nb::object o;
-    if (AsTensor(value) != nullptr) {
+    if (AsTensor(value) != nullptr || AsEager(value) != nullptr) {
       o = nb::borrow(value);
     } else {
       Tensor t;
       if (!arg.is_ref &&
           PlainValueToTensor(value, want != DT_INVALID ? want : preferred,
                              &t)) {
+        if (is_eager_) {
+          types_.push_back(t.dtype());
+          keep_.push_back(EagerTensorObject(std::move(t)));
+          return;
+        }
         std::swap(core_->name_scope(), name_);
         const auto restore =
             absl::MakeCleanup([&] { std::swap(core_->name_scope(), name_); });
@@ -325,15 +391,37 @@ class OpFunction::Application {
               preferred == DT_INVALID ? nb::none() : DTypeObject(preferred),
               arg.is_ref);
         } catch (nb::python_error& error) {
-          // A variable of another type is refused by its type, below.
-          if (want == DT_INVALID || !error.matches(PyExc_ValueError) ||
-              !nb::hasattr(value, "_as_tensor")) {
+          // A value of another type is refused by its type: below, of a
+          // variable, or by the op that is executed.
+          const bool has_type =
+              (error.matches(PyExc_ValueError) &&
+               nb::hasattr(value, "_as_tensor")) ||
+              (is_eager_ && !arg.is_ref && error.matches(PyExc_TypeError) &&
+               HasType(value));
+          if (want == DT_INVALID || !has_type) {
             RefuseValue(name, value, want, error);
           }
           o = hooks().convert_to_tensor(value, nb::none(), name, nb::none(),
                                         arg.is_ref);
         }
       }
+    }
+    if (PyEagerTensor* e = AsEager(o)) {
+      if (is_eager_) {
+        types_.push_back(e->handle->dtype());
+        keep_.push_back(std::move(o));
+        return;
+      }
+      if (!core_->captures) RefuseEagerTensor();
+      o = graph_.attr("_capture")(o);
+    } else if (is_eager_) {
+      PyErr_SetString(PyExc_RuntimeError,
+                      StrCat("input '", arg.name, "' of op ", def_.name,
+                             " is a tensor of a graph: ", nb::repr(o).c_str(),
+                             ". It has no value while ops are executed "
+                             "eagerly.")
+                          .c_str());
+      throw nb::python_error();
     }
     PyTensor* t = AsTensor(o);
     if (t == nullptr) RaiseTypeError("conversion did not give a Tensor");
@@ -355,14 +443,15 @@ class OpFunction::Application {
                             "' be a mutable tensor (e.g.: a tf.Variable)"));
     }
     endpoints_.push_back(t->endpoint());
+    types_.push_back(BaseType(t->dtype()));
     keep_.push_back(std::move(o));
   }
 
   void CheckType(const OpDef::Arg& arg, size_t at) {
-    const DataType got =
-        BaseType(endpoints_[at].node->output_type(endpoints_[at].index));
+    const DataType got = types_[at];
     if (arg.type != DT_INVALID) {
-      if (got != BaseType(arg.type)) {
+      // What is executed says so itself.
+      if (got != BaseType(arg.type) && !is_eager_) {
         RaiseTypeError(StrCat("Input '", arg.name, "' of '", def_.name,
                               "' Op has type ", Name(got),
                               " that does not match expected type of ",
@@ -373,6 +462,7 @@ class OpFunction::Application {
     if (arg.type_attr < 0) return;
     const OpDef::Attr& attr = def_.attrs[arg.type_attr];
     const DataType known = Known(arg.type_attr);
+    if (known != DT_INVALID && is_eager_) return;
     if (known == DT_INVALID) {
       if (!attr.allowed_types.empty() &&
           std::find(attr.allowed_types.begin(), attr.allowed_types.end(),
@@ -432,7 +522,7 @@ class OpFunction::Application {
     const DataType want =
         arg.type != DT_INVALID ? BaseType(arg.type) : Known(arg.type_attr);
     Convert(arg, arg.name, value, want, Preferred(arg.type_attr));
-    CheckType(arg, endpoints_.size() - 1);
+    CheckType(arg, types_.size() - 1);
   }
 
   void ConvertList(const OpDef::Arg& arg, nb::handle value) {
@@ -470,6 +560,10 @@ class OpFunction::Application {
           want = BaseType(t->dtype());
           break;
         }
+        if (PyEagerTensor* e = AsEager(items[i])) {
+          want = e->handle->dtype();
+          break;
+        }
       }
     }
     const std::vector<DataType>* types = nullptr;
@@ -489,7 +583,7 @@ class OpFunction::Application {
         }
         Convert(arg, StrCat(arg.name, "_", i), items[i], want,
                 Preferred(arg.type_attr));
-        if (arg.type_list_attr < 0) CheckType(arg, endpoints_.size() - 1);
+        if (arg.type_list_attr < 0) CheckType(arg, types_.size() - 1);
       }
     } catch (nb::python_error& error) {
       if (!error.matches(PyExc_TypeError) && !error.matches(PyExc_ValueError)) {
@@ -537,9 +631,19 @@ class OpFunction::Application {
     RaiseTypeError(StrCat(what, " that don't all match."));
   }
 
+  // Whether a value is of some DataType by itself.
+  static bool HasType(nb::handle value) {
+    try {
+      return TypeOf(value) != DT_INVALID;
+    } catch (nb::python_error&) {
+      return false;
+    }
+  }
+
   // The DataType of a value by itself. Raises if it has none.
   static DataType TypeOf(nb::handle value) {
     if (PyTensor* t = AsTensor(value)) return BaseType(t->dtype());
+    if (PyEagerTensor* e = AsEager(value)) return e->handle->dtype();
     if (nb::hasattr(value, "_as_tensor") && nb::hasattr(value, "dtype")) {
       return BaseType(ToDataType(nb::object(value.attr("dtype"))));
     }
@@ -549,23 +653,42 @@ class OpFunction::Application {
   nb::object Result(Node* n) const {
     nb::object op = OperationObject(graph_, core_, n);
     if (n->num_outputs() == 0) return op;
+    return Arrange(n->attrs(), [&](int i) { return TensorObject(op, i); });
+  }
+
+  nb::object EagerResult(const EagerCall& call,
+                         const std::vector<nb::object>& outputs) const {
+    if (outputs.empty() && def_.outputs.empty()) return nb::none();
+    if (def_.outputs.size() == 1 && !HasList()) return outputs[0];
+    AttrMap attrs;  // with those that follow from the inputs
+    Check(CompleteAttrs(call, &attrs));
+    return Arrange(attrs, [&](int i) { return outputs[i]; });
+  }
+
+  bool HasList() const {
     bool has_list = false;
     for (const OpDef::Arg& a : def_.outputs) {
       has_list |= a.number_attr >= 0 || a.type_list_attr >= 0;
     }
-    if (!has_list && def_.outputs.size() == 1) return TensorObject(op, 0);
+    return has_list;
+  }
+
+  // The outputs in the structure of the op's signature.
+  template <typename F>
+  nb::object Arrange(const AttrMap& attrs, const F& output) const {
+    if (!HasList() && def_.outputs.size() == 1) return output(0);
     std::vector<ArgRange> ranges;
-    Check(ArgRanges(def_.outputs, def_, n->attrs(), &ranges));
+    Check(ArgRanges(def_.outputs, def_, attrs, &ranges));
     nb::list values;
     for (size_t i = 0; i < ranges.size(); ++i) {
       const OpDef::Arg& a = def_.outputs[i];
       if (a.number_attr < 0 && a.type_list_attr < 0) {
-        values.append(TensorObject(op, ranges[i].begin));
+        values.append(output(ranges[i].begin));
         continue;
       }
       nb::list list;
       for (int k = ranges[i].begin; k < ranges[i].end; ++k) {
-        list.append(TensorObject(op, k));
+        list.append(output(k));
       }
       values.append(list);
     }
@@ -586,7 +709,10 @@ class OpFunction::Application {
   PyGraph* core_ = nullptr;
   std::string name_;
   NodeDef node_def_;
-  absl::InlinedVector<Endpoint, 4> endpoints_;
+  bool is_eager_ = false;
+  bool is_named_ = false;
+  absl::InlinedVector<Endpoint, 4> endpoints_;  // empty if eager
+  absl::InlinedVector<DataType, 4> types_;      // of the inputs so far
   absl::InlinedVector<int, 4> arg_sizes_;
   absl::InlinedVector<nb::object, 4> keep_;
   absl::InlinedVector<std::pair<int, const OpDef::Arg*>, 2> decided_by_;

@@ -15,6 +15,7 @@
 #include "headrace/op.h"
 #include "message.h"
 #include "numpy_convert.h"
+#include "py_eager.h"
 #include "py_support.h"
 
 namespace headrace::python {
@@ -22,6 +23,14 @@ namespace {
 
 // Graphs of as_default() on this thread, borrowed: the `with` keeps them.
 thread_local std::vector<PyObject*> default_graphs;
+bool is_eager_by_default = false;
+
+// The eager graph of this thread; the package keeps it.
+nb::object EagerGraph() {
+  thread_local PyObject* graph = nullptr;
+  if (graph == nullptr) graph = hooks().eager_graph().ptr();
+  return nb::borrow(graph);
+}
 
 template <typename T>
 bool IsInstance(nb::handle o) {
@@ -228,6 +237,12 @@ nb::object ImportGraph(
     const std::vector<std::pair<std::string, Endpoint>>& input_map,
     const std::vector<std::string>& returns) {
   PyGraph* core = CoreOf(graph);
+  if (core->eager) {
+    PyErr_SetString(PyExc_RuntimeError,
+                    "a GraphDef cannot be imported while ops are executed "
+                    "eagerly: do it inside of tf.Graph().as_default()");
+    throw nb::python_error();
+  }
   ImportOptions options;
   options.prefix = prefix;
   options.uniquify_names = true;
@@ -478,9 +493,22 @@ std::string PyGraph::NodeName(const std::string& name) {
   return UniqueName(name);
 }
 
+[[noreturn]] static void RefuseNode(const NodeDef& def) {
+  PyErr_SetString(
+      PyExc_RuntimeError,
+      StrCat("op ", def.op, " (name '", def.name,
+             "') is not supported when eager execution is enabled: it makes a "
+             "node of a graph. Call it in a tf.function, or inside of "
+             "tf.Graph().as_default().")
+          .c_str());
+  throw nb::python_error();
+}
+
 Node* AddNode(nb::handle graph, PyGraph* core, NodeDef def,
               absl::Span<const Endpoint> inputs,
               absl::Span<const int> arg_sizes) {
+  if (core->eager) [[unlikely]]
+    RefuseNode(def);
   if (core->finalized) {
     PyErr_SetString(PyExc_RuntimeError,
                     "Graph is finalized and cannot be modified.");
@@ -536,6 +564,7 @@ Node* AddNode(nb::handle graph, PyGraph* core, NodeDef def,
 
 nb::object AddConstant(nb::handle graph, PyGraph* core, Tensor value,
                        const std::string& name) {
+  if (core->eager) return EagerTensorObject(std::move(value));
   NodeDef def;
   def.name = core->NodeName(name);
   def.op = "Const";
@@ -546,7 +575,9 @@ nb::object AddConstant(nb::handle graph, PyGraph* core, Tensor value,
 }
 
 nb::object DefaultGraph() {
-  if (default_graphs.empty()) return hooks().global_graph();
+  if (default_graphs.empty()) {
+    return is_eager_by_default ? EagerGraph() : hooks().global_graph();
+  }
   return nb::borrow(default_graphs.back());
 }
 
@@ -612,6 +643,10 @@ void RegisterGraph(nb::module_& m) {
   m.def("pop_default_graph", &PopDefaultGraph);
   m.def("default_graph_depth", [] { return default_graphs.size(); });
   m.def("get_default_graph", &DefaultGraph);
+  m.def("set_eager_by_default",
+        [](bool eager) { is_eager_by_default = eager; });
+  m.def("executing_eagerly",
+        [] { return nb::inst_ptr<PyGraph>(DefaultGraph())->eager; });
   m.def("merge_devices", &MergeDevices);
   m.def("user_source_line", &UserSourceLine);
   // The OpDef of a registered op; None if there is none of this name.
@@ -651,6 +686,16 @@ void RegisterGraph(nb::module_& m) {
              const int r = t.op->node->output_shape(t.index).dims();
              return r < 0 ? nb::none() : nb::object(nb::int_(r));
            })
+      // What a resource is known to hold: a variable of this type and shape.
+      .def(
+          "_set_variable",
+          [](PyTensor& t, nb::handle dtype, nb::handle shape) {
+            if (t.op == nullptr) RaiseTypeError("expected a tensor of a graph");
+            const DtypeAndShape held{ToDataType(dtype), ToPartialShape(shape)};
+            MutexLock lock(&t.op->core->graph->mu());
+            t.op->core->graph->SetOutputHandle(t.op->node, t.index, {held});
+          },
+          nb::arg("dtype"), nb::arg("shape").none())
       .def("_set_shape", &SetShape, nb::arg("shape").none());
 
   nb::class_<PyOperation>(m, "Operation", nb::type_slots(kOperationSlots),
@@ -727,6 +772,7 @@ void RegisterGraph(nb::module_& m) {
       .def(nb::init<>())
       .def_rw("_finalized", &PyGraph::finalized)
       .def_rw("_captures", &PyGraph::captures)
+      .def_rw("_eager", &PyGraph::eager)
       .def_prop_rw(
           "_name_scope", [](PyGraph& g) { return g.name_scope(); },
           [](PyGraph& g, const std::string& s) { g.name_scope() = s; })

@@ -73,6 +73,9 @@ struct PyGraph {
   // True for the body of a function that is being traced. Inputs from other
   // graphs become arguments (headrace.func_graph).
   bool captures = false;
+  // While this is the default graph, ops are executed, and no node is added
+  // (py_eager.h).
+  bool eager = false;
   // Ids of nodes in branches and loops. Runs can neither feed nor fetch them.
   absl::flat_hash_set<int> internal;
   // Ids of nodes whose outputs belong to a loop. Only nodes in that loop, or in
@@ -130,7 +133,8 @@ nb::object AddConstant(nb::handle graph, PyGraph* core, Tensor value,
                        const std::string& name);
 
 // The graph for new nodes: the innermost as_default() of this thread, else the
-// global default graph.
+// global default graph. In a program that executes eagerly, else the thread's
+// eager graph.
 nb::object DefaultGraph();
 void PushDefaultGraph(nb::handle graph);  // borrowed until it is popped
 void PopDefaultGraph();

@@ -143,6 +143,7 @@ void RegisterSupport(nb::module_& m) {
     Hooks& h = hooks();
     h.make_error = nb::object(given["make_error"]);
     h.global_graph = nb::object(given["global_graph"]);
+    h.eager_graph = nb::object(given["eager_graph"]);
     h.convert_to_tensor = nb::object(given["convert_to_tensor"]);
     h.to_array = nb::object(given["to_array"]);
     h.feed_to_array = nb::object(given["feed_to_array"]);

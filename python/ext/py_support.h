@@ -36,6 +36,7 @@ class Hook {
 struct Hooks {
   Hook make_error;          // (code, message, graph) -> exception
   Hook global_graph;        // () -> the global default graph
+  Hook eager_graph;         // () -> the eager graph of this thread
   Hook convert_to_tensor;   // (value, dtype, name, preferred, as_ref)
   Hook to_array;            // (value, numpy dtype or None) -> ndarray
   Hook feed_to_array;       // the same with the rules for feeds

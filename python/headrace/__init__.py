@@ -16,6 +16,7 @@ import sys as _sys
 
 from headrace import _headrace
 from headrace import raw_ops
+from headrace._loading import load as _load
 from headrace._src.framework import dispatch as _dispatch
 from headrace._src.framework import dtypes as _dtypes
 from headrace._src.framework import errors as _errors
@@ -27,6 +28,7 @@ from headrace._src.session import session as _session
 _headrace.set_hooks(
     make_error=_errors.make,
     global_graph=_graph.global_graph,
+    eager_graph=lambda: _load("_src.eager.context").eager_graph(),
     convert_to_tensor=_tensor._convert,
     to_array=_tensor.to_array,
     feed_to_array=_tensor.feed_to_array,

@@ -100,6 +100,7 @@ NAMES = {
         "flow.accumulators": """
             ConditionalAccumulator ConditionalAccumulatorBase
             SparseConditionalAccumulator""",
+        "eager.context": "disable_eager_execution enable_eager_execution",
         "flow.critical_sections": "CriticalSection",
         "flow.queues": """
             FIFOQueue PaddingFIFOQueue PriorityQueue QueueBase
@@ -107,9 +108,9 @@ NAMES = {
         "framework.behavior": """
             GRAPH_DEF_VERSION GRAPH_DEF_VERSION_MIN_CONSUMER
             GRAPH_DEF_VERSION_MIN_PRODUCER VERSION control_flow_v2_enabled
-            disable_control_flow_v2 disable_eager_execution
-            disable_tensor_equality disable_v2_behavior
-            disable_v2_tensorshape enable_eager_execution executing_eagerly""",
+            disable_control_flow_v2 disable_tensor_equality disable_v2_behavior
+            disable_v2_tensorshape enable_tensor_equality enable_v2_behavior
+            enable_v2_tensorshape executing_eagerly""",
         "framework.default_session": "get_default_session",
         "framework.device_spec": "DeviceSpec",
         "framework.dtypes": """
@@ -310,6 +311,7 @@ NAMES = {
         "ops.array_special": "dimension_at_index",
     },
     "config": {
+        "autograph.function": "experimental_run_functions_eagerly",
         "session.config": """
             experimental_list_devices get_soft_device_placement
             set_soft_device_placement""",
@@ -450,12 +452,37 @@ NAMES = {
     },
     "contrib.estimator": {},
     "contrib.eager": {
-        "compat.execution": "in_eager_mode num_gpus",
+        "autograph.function": "function",
+        "compat.templates": "make_template=make_template_internal",
         "compat.test_util": """
             run_all_tests_in_graph_and_eager_modes=run_all_in_graph_and_eager_modes
             run_test_in_graph_and_eager_modes=run_in_graph_and_eager_modes""",
-        "framework.behavior": "enable_eager_execution executing_eagerly",
+        "eager.context": """
+            ASYNC DEVICE_PLACEMENT_EXPLICIT DEVICE_PLACEMENT_SILENT
+            DEVICE_PLACEMENT_WARN SYNC async_clear_error async_wait
+            enable_eager_execution execution_mode in_eager_mode list_devices
+            num_gpus run set_execution_mode""",
+        "eager.callbacks": """
+            ExecutionCallback add_execution_callback clear_execution_callbacks
+            errstate inf_callback inf_nan_callback nan_callback seterr""",
+        "eager.datasets": "Iterator",
+        "eager.derivatives": """
+            gradients_function implicit_gradients implicit_value_and_gradients
+            value_and_gradients_function""",
+        "eager.functions": "defun",
+        "control.control_flow_ops": "py_func=py_function",
+        "eager.network": """
+            Network Sequential restore_network_checkpoint
+            save_network_checkpoint""",
+        "eager.stores": """
+            EagerVariableStore Saver get_optimizer_variables
+            restore_variables_on_create""",
+        "framework.behavior": "executing_eagerly",
+        "ops.type_specs": "TensorSpec",
+        "training.gradient_tape": "GradientTape",
         "training.gradients": "custom_gradient",
+        "training.object_checkpoints": "Checkpoint",
+        "variables.resource_variables": "Variable=ResourceVariable",
     },
     "contrib.factorization": {
         "factorization.choices": """

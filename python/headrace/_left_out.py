@@ -40,7 +40,6 @@ REPLACED = {
 # what to use. The longest that fits counts.
 NEAREST = {
     "tf.config.experimental_connect_to": "tf.Session(target), where tf.train.Server runs",
-    "tf.config.experimental_run_functions_eagerly": "graphs are all that is run",
     "tf.contrib.all_reduce": "import tensorflow.contrib.all_reduce, as in TensorFlow",
     "tf.contrib.boosted_trees": "boosted trees are left out; there is tf.losses and tf.train",
     "tf.contrib.cluster_resolver": "TFConfigClusterResolver reads TF_CONFIG, and tf.train.ClusterSpec "
@@ -48,9 +47,9 @@ NEAREST = {
     "tf.contrib.cudnn_rnn": "tf.nn.dynamic_rnn with tf.contrib.rnn.LSTMBlockCell",
     "tf.contrib.distribute": "the strategies there, or those of tf.distribute",
     "tf.contrib.distributions": "tf.contrib.distributions has the common ones",
-    "tf.contrib.eager": "only graphs are run; build one and run it with tf.Session",
+    "tf.contrib.eager": "what is left out concerns other processes: tf.distribute and tf.train.Server",
     "tf.contrib.factorization": "KMeansClustering, GmmAlgorithm and WALSModel there; "
-                                "tf.contrib.learn's estimators are left out",
+                                "GMM and WALSMatrixFactorization are left out",
     "tf.contrib.gan": "a generator and a discriminator with losses and optimizers of their own",
     "tf.contrib.hooks": "tf.train.ProfilerHook and the other hooks of tf.train",
     "tf.contrib.image": "tf.image and the rest of tf.contrib.image",
@@ -75,8 +74,6 @@ NEAREST = {
     "tf.distribute.cluster_resolver": "TFConfigClusterResolver reads TF_CONFIG, and "
                                       "tf.train.ClusterSpec takes the addresses",
     "tf.distributions": "tf.contrib.distributions, tf.random",
-    "tf.enable_v2_behavior": "graphs, which tf.Session runs, without the call: there is no eager "
-                             "execution from Python",
     "tf.feature_column": "the rest of tf.feature_column, or tf.nn.embedding_lookup_sparse",
     "tf.keras": "tf.keras has the common layers, losses, metrics, optimizers and "
                 "callbacks; beside them tf.layers and tf.train",

@@ -111,9 +111,7 @@ def test_devices():
     (lambda cpu: config.threading.set_inter_op_parallelism_threads(-1),
      ValueError, "from 0 on"),
     (lambda cpu: config.experimental_connect_to_host("a:1"), AttributeError,
-     r"tf\.Session\(target\)"),
-    (lambda cpu: config.experimental_run_functions_eagerly(True),
-     AttributeError, "not supported")])
+     r"tf\.Session\(target\)")])
 def test_refusals(call, error, message):
     with pytest.raises(error, match=message):
         call(experimental.list_physical_devices("CPU")[0])

@@ -92,11 +92,6 @@ def test_tensor_is_no_bool():
         len(tf.constant([1, 2]))
 
 
-def test_missing_functions_say_so():
-    with pytest.raises(NotImplementedError, match="tf.py_function .*py_func"):
-        tf.py_function(lambda x: x, [1.0], tf.float32)
-
-
 def test_timeout():
     q = tf.raw_ops.FIFOQueueV2(component_types=[tf.float32])
     wait = tf.raw_ops.QueueDequeueV2(q, [tf.float32])

@@ -35,11 +35,15 @@ TO_RUN = "_src.framework.importer _src.framework.messages"
 INTERNAL_MODULES = """
     autograph.branches autograph.builtins autograph.conversion
     autograph.converter autograph.effects autograph.jumps autograph.loops
-    autograph.names autograph.sources autograph.values
+    autograph.names autograph.sources autograph.symbols autograph.values
     distribute.all_reduce distribute.devices distribute.inputs
     distribute.multi_worker distribute.nccl distribute.replicas
     distribute.shards distribute.values keras.multi_worker
     training.worker_context
+    eager.backward eager.callbacks eager.checkpoints eager.context eager.control
+    eager.custom eager.datasets eager.derivatives eager.equality eager.executing
+    eager.functions eager.keras eager.metrics eager.network eager.python_functions
+    eager.stores eager.tape eager.tensors eager.variables
     variables.strategies
     contrib.fold_batch_norms contrib.forests contrib.graph_patterns contrib.linear
     contrib.columns.base contrib.learn.canned contrib.learn.data_feeder
@@ -202,8 +206,8 @@ INTERNAL = {
     "keras.models": "Network",
     "control.parallel_for": "for_loop pfor",
     "layers.backend": """KerasHistory as_sparse choose fix_learning_phase
-        fixed_learning_phase graph_inputs graph_state is_keras_tensor
-        is_placeholder is_symbolic key known rounded
+        fixed_learning_phase graph_inputs graph_state in_graph is_eager_program
+        is_keras_tensor is_placeholder is_symbolic key known rounded
         set_manual_initialization shape_of unique_name""",
     "layers.core": "data_format_of merged_mask",
     "layers.attention": "BaseDenseAttention",
@@ -279,17 +283,19 @@ INTERNAL = {
     "training.resources": """initialize_resources local_resources
         register_resource report_uninitialized_resources shared_resources""",
     "training.shampoo": "matrix_inverse_pth_root matrix_square_root",
-    "variables.base": "like_node sparse_parts",
+    "variables.base": "is_made_eagerly like_node sparse_parts",
     "variables.initializers": "floating orthonormal",
-    "variables.scopes": "pure_variable_scope unique_variable_scope",
+    "variables.scopes": "new_store with_store pure_variable_scope unique_variable_scope",
     "variables.template": "Template",
 }
 SOURCES = pathlib.Path(tf.__file__).parent / "_src"
+OF_PACKAGES = {"absl_flags.py": "absl",
+               "kmeans_estimator.py": "tensorflow_estimator"}
 MODULES = sorted(".".join(file.relative_to(SOURCES).with_suffix("").parts)
                  for file in SOURCES.rglob("*.py")
                  if file.name != "__init__.py" and (
-                     file.name != "absl_flags.py"  # needs absl
-                     or importlib.util.find_spec("absl")))
+                     file.name not in OF_PACKAGES
+                     or importlib.util.find_spec(OF_PACKAGES[file.name])))
 
 
 def module_of(space):
@@ -485,10 +491,10 @@ def test_what_may_have_been_meant(space, name, meant):
 
 
 def test_a_name_that_tensorflow_has_elsewhere():
-    with pytest.raises(AttributeError, match="no attribute 'GCEClusterResolver'; "
-                       "tf.*GCEClusterResolver is not supported yet; use "
+    with pytest.raises(AttributeError, match="no attribute 'TPUClusterResolver'; "
+                       "tf.*TPUClusterResolver is not supported yet; use "
                        "instead: TFConfigClusterResolver"):
-        tf.GCEClusterResolver
+        tf.TPUClusterResolver
 
 
 # What is loaded.

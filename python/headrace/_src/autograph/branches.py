@@ -3,10 +3,11 @@ comparisons of converted functions call."""
 from headrace import raw_ops as _raw
 from headrace._src.autograph import values as _values
 from headrace._src.autograph.effects import Watch, staged
+from headrace._src.autograph.symbols import is_tensor
 from headrace._src.control.control_flow import Assert, cond
 from headrace._src.framework import nest
 from headrace._src.framework.tensor import (
-    constant, convert_to_tensor, is_tensor)
+    constant, convert_to_tensor)
 
 
 def if_stmt(test, body, orelse, get_state, set_state, names, needed):

@@ -2,12 +2,13 @@
 import builtins
 
 from headrace import raw_ops as _raw
+from headrace._src.autograph.symbols import is_tensor
 from headrace._src.control.control_flow import Assert, cond
 from headrace._src.control.script_ops import py_func
 from headrace._src.framework import dtypes
 from headrace._src.framework import graph as _graph
 from headrace._src.framework.tensor import (
-    constant, convert_to_tensor, is_tensor)
+    constant, convert_to_tensor)
 from headrace._src.ops import array_ops as _array
 from headrace._src.ops import math_ops as _math
 

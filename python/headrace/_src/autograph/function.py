@@ -1,13 +1,15 @@
 """tf.function in a graph: each call adds the nodes of the Python function to the
 graph. As in a function of TensorFlow, nodes that share state run in the order in
 which the code made them, and results are had after all effects."""
+import contextlib
 import functools
 import inspect
 import weakref
 
 import numpy as np
 
-from headrace._headrace import Tensor
+from headrace._headrace import Tensor, executing_eagerly
+from headrace._loading import load
 from headrace._src.autograph import api as _api
 from headrace._src.autograph import effects as _effects
 from headrace._src.control.contexts import context_of
@@ -20,6 +22,15 @@ from headrace._src.framework.tensor import convert_to_tensor, is_tensor
 from headrace._src.ops.array_ops import identity, placeholder
 from headrace._src.ops.type_specs import TensorSpec
 from headrace._src.variables.base import variable_creator_scope
+
+
+_run_eagerly = [False]
+
+
+def experimental_run_functions_eagerly(run_eagerly):
+    """Whether functions of tf.function are called as they are, without a trace,
+    while ops are executed eagerly."""
+    _run_eagerly[0] = bool(run_eagerly)
 
 
 def function(func=None, input_signature=None, autograph=True,
@@ -52,6 +63,7 @@ class Function:
         self._autograph = autograph
         self._unbound = unbound
         self._was_called = False
+        self._may_make_variables = False  # in all calls
         self._called_for = {}  # by the id of objects whose method was called
         self._arguments = {}   # of calls: {key: (args, kwargs)}, or of methods
                                # {id of the object: (reference, the same)}
@@ -62,8 +74,10 @@ class Function:
     def __get__(self, instance, owner=None):
         if instance is None:
             return self
-        return Function(self._python_function.__get__(instance, owner),
+        bound = Function(self._python_function.__get__(instance, owner),
                          self._signature, self._autograph, self)
+        bound._may_make_variables = self._may_make_variables
+        return bound
 
     def get_concrete_function(self, *args, **kwargs):
         """The function for arguments of known types, and what its results are.
@@ -73,6 +87,9 @@ class Function:
             args = self._signature
         args, kwargs = nest.map_structure(_as_argument, (args, kwargs))
         self._note_arguments(args, kwargs)
+        if executing_eagerly():
+            return load("_src.eager.functions").ConcreteFunction(
+                self, args, kwargs)
         return Concrete(self, args, kwargs)
 
     @property
@@ -104,6 +121,14 @@ class Function:
         self._noted().setdefault(repr(specs), specs)
 
     def __call__(self, *args, **kwargs):
+        if executing_eagerly():
+            if _run_eagerly[0]:
+                return self._python_function(*args, **kwargs)
+            return load("_src.eager.functions").call(self, args, kwargs)
+        return self._in_graph(*args, **kwargs)
+
+    def _in_graph(self, *args, **kwargs):
+        """The call as nodes of the default graph."""
         if self._signature is not None:
             args, kwargs = self._converted(args, kwargs), {}
         else:
@@ -114,8 +139,8 @@ class Function:
             body = _api.tf_convert(body)
         order = _Order(nest.flatten((args, kwargs)))
         with variable_creator_scope(
-                functools.partial(self._make_variable, order)), name_scope(
-                    _scope_of(self._python_function)):
+                functools.partial(self._make_variable, order)), _scope_around(
+                    self._python_function):
             results = body(*args, **kwargs)
         self._note_call()
         return order.results(results)
@@ -129,9 +154,10 @@ class Function:
             called[key] = weakref.ref(of, lambda _: called.pop(key, None))
 
     def _make_variable(self, order, following, **arguments):
-        if self._was_called or self._unbound is not None and (
+        if not self._may_make_variables and (
+                self._was_called or self._unbound is not None and (
                 id(self._python_function.__self__)
-                in self._unbound._called_for):
+                in self._unbound._called_for)):
             raise ValueError("tf.function-decorated function tried to create "
                              "variables on non-first call.")
         return order.without(lambda: following(**arguments))
@@ -212,6 +238,15 @@ def _as_result(value):
         return value._from_flow_components(
             [identity(part) for part in value._flow_components()])
     return identity(convert_to_tensor(value))
+
+
+def _scope_around(python_function):
+    """The scope of the nodes of a call; none if they are a graph of their
+    own."""
+    outer = getattr(get_default_graph(), "_outer", None)
+    if outer is not None and outer._eager:
+        return contextlib.nullcontext()
+    return name_scope(_scope_of(python_function))
 
 
 def _scope_of(python_function):

@@ -3,12 +3,13 @@ from headrace._src.autograph import values as _values
 from headrace._src.autograph.branches import and_
 from headrace._src.autograph.builtins import len_
 from headrace._src.autograph.effects import Watch, staged
+from headrace._src.autograph.symbols import is_tensor
 from headrace._src.control.control_flow import cond, while_loop
 from headrace._src.control.tensor_array import TensorArray
 from headrace._src.framework import graph as _graph
 from headrace._src.framework import nest
 from headrace._src.framework.tensor import (
-    constant, constant_value, convert_to_tensor, is_tensor)
+    constant, constant_value, convert_to_tensor)
 from headrace._src.functions.func_graph import FuncGraph
 from headrace._src.ops import math_ops as _math
 

@@ -1,12 +1,14 @@
-"""tensorflow.python.eager.context: graphs are all there is."""
-import contextlib
+"""Parts of tensorflow.python.eager.context and framework.ops that tell whether
+ops are executed eagerly."""
+from headrace import _headrace
+from headrace._src.eager import context as _context
+from headrace._src.framework import behavior
+from headrace._src.testing import test_case
 
-# How a thread runs ops; only graphs are run here.
-GRAPH_MODE, EAGER_MODE = 0, 1
-
-
-class EagerTensor:
-    """Of no value: what runs at once in TensorFlow 2."""
+# Names of tensorflow.python.framework.ops.
+EagerTensor = _headrace.EagerTensor
+executing_eagerly_outside_functions = (
+    _context.executing_eagerly_outside_functions)
 
 
 class NullContextmanager:
@@ -22,57 +24,17 @@ class NullContextmanager:
         return False
 
 
-class _Context:
-    def executing_eagerly(self):
-        return False
-
-    in_eager_mode = executing_eagerly
-
-    def in_graph_mode(self):
-        return True
-
-    def num_gpus(self):
-        return 0
-
-
-_context = _Context()
-
-
-def context():
-    """An object that tells that graphs are built."""
-    return _context
-
-
-def executing_eagerly_outside_functions():
-    return False
-
-
 def GraphOrParentsInXlaContext(graph):
     """False: there is no XLA."""
     return False
 
 
-def in_eager_mode():
-    return False
+def enabled():
+    """Whether tf.enable_v2_behavior() was called."""
+    return behavior.is_second[0]
 
 
-def in_graph_mode():
-    return True
-
-
-def num_gpus():
-    return 0
-
-
-@contextlib.contextmanager
-def graph_mode():
-    """Changes nothing: the default graph stays the same."""
-    yield
-
-
-def eager_mode():
-    raise NotImplementedError("eager execution is not supported")
-
-
-def executing_eagerly():
-    return False
+def main(argv=None):
+    """Runs the tests of the program, executed eagerly."""
+    _context.enable_eager_execution()
+    test_case.main(argv)

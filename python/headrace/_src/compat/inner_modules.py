@@ -578,13 +578,42 @@ NAMES = {
     "python.autograph.pyct.transformer": {
         "compat.autograph_parts": "Base",
     },
+    "contrib.eager.python.datasets": {
+        "eager.datasets": "Iterator",
+    },
+    "contrib.eager.python.metrics": {
+        "eager.metrics": """
+            Accuracy BinaryAccuracy CategoricalAccuracy Mean Metric
+            SparseAccuracy""",
+    },
+    "contrib.eager.python.metrics_impl": {
+        "eager.metrics": """
+            Accuracy BinaryAccuracy CategoricalAccuracy Mean Metric
+            SparseAccuracy""",
+    },
+    "contrib.eager.python.saver": {
+        "eager.stores": """
+            Saver get_optimizer_variables restore_variables_on_create""",
+    },
     "python.eager.backprop": {
+        "eager.derivatives": "make_vjp",
+        "eager.executing": "make_attr op_attr_type",
         "training.gradient_tape": "GradientTape",
     },
+    "python.eager.execute": {
+        "eager.executing": "execute args_to_matching_eager",
+    },
+    "python.eager.tape": {
+        "eager.executing": """
+            VariableWatcher could_possibly_record record_operation
+            should_record stop_recording""",
+    },
     "python.eager.context": {
-        "compat.execution": """
-            EAGER_MODE GRAPH_MODE context eager_mode executing_eagerly
-            graph_mode in_eager_mode in_graph_mode num_gpus""",
+        "eager.context": """
+            Context DEVICE_PLACEMENT_SILENT_FOR_INT32 EAGER_MODE GRAPH_MODE
+            context device_policy eager_mode executing_eagerly global_seed
+            graph_mode in_eager_mode in_graph_mode internal_operation_seed
+            num_gpus""",
         "framework.graph": "device",
     },
     "python.eager.def_function": {
@@ -598,7 +627,7 @@ NAMES = {
         "compat.estimator_parts": "BoolGauge",
     },
     "python.eager.test": {
-        "testing.test_case": "main",
+        "compat.execution": "main",
     },
     "python.feature_column.dense_features": {
         "feature_column.feature_layers": "DenseFeatures",
@@ -1378,7 +1407,7 @@ NAMES = {
     },
     "python.ops.nn_impl": {
         "nn.candidate_sampling": """
-            _compute_sampled_logits=_logits_and_labels _sum_rows""",
+            _compute_sampled_logits=sampled_logits_and_labels _sum_rows""",
         "compat.second_networks": """
             batch_norm_with_global_normalization_v2 depthwise_conv2d_v2
             l2_normalize_v2 moments_v2 nce_loss_v2 sampled_softmax_loss_v2
@@ -1654,7 +1683,7 @@ NAMES = {
         "compat.checkpoints": "strip_unused strip_unused_from_files",
     },
     "python.tf2": {
-        "compat.execution": "enabled=executing_eagerly",
+        "compat.execution": "enabled",
     },
     "python.ops.summary_ops_v2": {
         "compat.second_summaries": """
@@ -2027,6 +2056,7 @@ SAME = {
     "contrib.checkpoint.python.containers": "contrib.checkpoint",
     "contrib.checkpoint.python.python_state": "contrib.checkpoint",
     "contrib.checkpoint.python.visualize": "contrib.checkpoint",
+    "contrib.eager.metrics": "contrib.eager.python.metrics",
     "contrib.eager.python.tfe": "contrib.eager",
     "contrib.integrate.python.ops.odes": "contrib.integrate",
     "contrib.framework.nest": "python.util.nest",

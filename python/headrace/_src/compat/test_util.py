@@ -1,11 +1,15 @@
-"""tensorflow.python.framework.test_util: decorators of tests. Tests run once, in
-graph mode; those for GPUs and for TensorFlow 2 are skipped."""
+"""tensorflow.python.framework.test_util: decorators of tests. Tests run in
+graph mode, and eagerly where run_in_graph_and_eager_modes says; those for GPUs
+and for TensorFlow 2 are skipped."""
 import contextlib
 import functools
 import gc
 import itertools
+import os
 import unittest
 
+from headrace._headrace import executing_eagerly
+from headrace._src.eager.context import eager_mode, graph_mode
 from headrace._src.framework import graph as _graph
 from headrace._src.framework.importer import import_graph_def
 from headrace._src.framework.messages import GraphDef
@@ -113,7 +117,9 @@ def build_as_function_and_v1_graph(func):
 
 def run_in_graph_and_eager_modes(func=None, config=None, use_gpu=True,
                                  reset_test=True, assert_no_eager_garbage=False):
-    """The test inside of self.test_session()."""
+    """The test inside of self.test_session(), and then with ops that are
+    executed eagerly: in programs that do so anyway, and in others if the
+    environment variable HEADRACE_EAGER_TESTS is set."""
     def decorate(f):
         if isinstance(f, type):
             raise ValueError(
@@ -122,8 +128,24 @@ def run_in_graph_and_eager_modes(func=None, config=None, use_gpu=True,
 
         @functools.wraps(f)
         def decorated(self, *args, **kwargs):
-            with self.test_session(use_gpu=use_gpu, config=config):
-                f(self, *args, **kwargs)
+            is_eager = executing_eagerly()
+            with graph_mode():
+                with self.test_session(use_gpu=use_gpu, config=config):
+                    f(self, *args, **kwargs)
+                if not is_eager and not os.environ.get(
+                        "HEADRACE_EAGER_TESTS"):
+                    return
+                if reset_test:
+                    self.tearDown()
+                    self._tempdir = None
+            with _graph.Graph().as_default(), eager_mode():
+                if reset_test:
+                    self.setUp()
+                if use_gpu:
+                    f(self, *args, **kwargs)
+                else:
+                    with _graph.device("/device:CPU:0"):
+                        f(self, *args, **kwargs)
         return decorated
     return decorate if func is None else decorate(func)
 

@@ -5,7 +5,7 @@ import re
 
 import numpy as np
 
-from headrace._headrace import Tensor
+from headrace._headrace import Tensor, executing_eagerly
 from headrace._src.contrib import arg_scopes as _scopes_of_arguments
 from headrace._src.control.control_flow_ops import tuple as _tuple
 from headrace._src.framework import nest
@@ -303,9 +303,15 @@ def recompute_grad_of_tape(f):
         def gradient(*grads, variables=None):
             again = [_array.identity(x) for x in args]
             with control_dependencies([g for g in grads if g is not None]):
+                sources = again + list(variables or ())
+            if executing_eagerly():
+                with GradientTape() as tape:
+                    tape.watch(sources)
+                    made = nest.flatten(f(*again, **kwargs))
+                found = tape.gradient(made, sources, list(grads))
+            else:
                 made = nest.flatten(f(*again, **kwargs))
-            sources = again + list(variables or ())
-            found = gradients(made, sources, list(grads))
+                found = gradients(made, sources, list(grads))
             n = len(again)
             return (found[:n], found[n:]) if variables else found[:n]
         return result, gradient

@@ -9,7 +9,8 @@ import operator
 import numpy as np
 
 from headrace import raw_ops as _raw
-from headrace._headrace import Tensor
+from headrace._headrace import EagerTensor, Tensor, executing_eagerly
+from headrace._loading import load
 from headrace._src.control.control_flow import Assert
 from headrace._src.control.control_flow_ops import group, with_dependencies
 from headrace._src.framework import dtypes
@@ -24,6 +25,10 @@ from headrace._src.ops import math_ops as _math
 _KNOWN = "static_checks_determined_all_ok"
 
 
+def _name(x):
+    return "" if isinstance(x, EagerTensor) else x.name
+
+
 def _fail(data):
     """Raises what the run would raise, with the values that are known."""
     known = [constant_value(d) if is_tensor(d) else d for d in data]
@@ -35,12 +40,15 @@ def _fail(data):
 
 def _compare(op, name, sign, x, y, data, summarize, message, scope):
     test, known_test = op
+    if executing_eagerly():
+        return load("_src.eager.control").compare(
+            test, sign, x, y, data, summarize, message)
     with name_scope(scope, name, [x, y]):
         x = convert_to_tensor(x, name="x")
         y = convert_to_tensor(y, name="y")
         if data is None:
             data = ["Condition x %s y did not hold element-wise:" % sign,
-                    "x (%s) = " % x.name, x, "y (%s) = " % y.name, y]
+                    "x (%s) = " % _name(x), x, "y (%s) = " % _name(y), y]
         if message is not None:
             data = [message, *data]
         holds = _math.reduce_all(test(x, y))
@@ -67,6 +75,8 @@ def assert_equal(x, y, data=None, summarize=None, message=None, name=None):
     shows, by default x and y. Returns an Operation, None from a run. TypeError
     or ValueError for different types."""
     with name_scope(name, "assert_equal", [x, y]):
+        if x is y and executing_eagerly():
+            return None
         if x is y:
             return _raw.NoOp()
     return _compare(_EQUAL, "assert_equal", "==", x, y, data, summarize,
@@ -118,8 +128,8 @@ def assert_near(x, y, rtol=None, atol=None, data=None, summarize=None,
                                  dtype=kind, name="atol")
         if data is None:
             data = [message or "", "x and y not equal to tolerance rtol = %s, "
-                    "atol = %s" % (rtol, atol), "x (%s) = " % x.name, x,
-                    "y (%s) = " % y.name, y]
+                    "atol = %s" % (rtol, atol), "x (%s) = " % _name(x), x,
+                    "y (%s) = " % _name(y), y]
         distance = _math.abs(x - y)
         allowed = atol + rtol * _math.abs(y)
         return Assert(_math.reduce_all(_raw.LessEqual(distance, allowed)), data,
@@ -135,7 +145,7 @@ def _sign_check(default, sign, check):
             x = convert_to_tensor(x, name="x")
             if data is None:
                 data = [message or "", "Condition x %s 0 did not hold "
-                        "element-wise:" % sign, "x (%s) = " % x.name, x]
+                        "element-wise:" % sign, "x (%s) = " % _name(x), x]
             zero = convert_to_tensor(0, dtype=x.dtype.base_dtype)
             return check(x, zero, data, summarize)
     return _called(compare, default, """Fails unless x %s 0 everywhere.
@@ -161,7 +171,7 @@ assert_non_positive = _sign_check("assert_non_positive", "<=",
 def _known_rank(rank):
     """The rank as a number, or None; errors if it can be none."""
     if rank.dtype.base_dtype != dtypes.int32:
-        raise TypeError("  %s must be of type %s" % (rank.name, dtypes.int32))
+        raise TypeError("  %s must be of type %s" % (_name(rank), dtypes.int32))
     known = constant_value(rank)
     if known is None:
         return None
@@ -179,12 +189,12 @@ def _assert_rank(x, ranks, what, known_test, test, data, summarize, message):
             wanted = known[0] if what != "in" else tuple(known)
             raise ValueError(
                 "%s.  Tensor %s must have rank %s%s.  Received rank %d, shape "
-                "%s" % (message, x.name, what + " " if what else "", wanted,
+                "%s" % (message, _name(x), what + " " if what else "", wanted,
                         rank, x.get_shape()))
         return _raw.NoOp(name=_KNOWN)
     if data is None:
         data = ([message, "Tensor %s must have rank%s"
-                 % (x.name, " " + what if what else "")] + ranks
+                 % (_name(x), " " + what if what else "")] + ranks
                 + ["Received shape: ", _array.shape(x)])
     holds = test(_array.rank(x), ranks)
     checks = []
@@ -250,7 +260,7 @@ def assert_integer(x, message=None, name=None):
         if not x.dtype.is_integer:
             raise TypeError(
                 '%s  Expected "x" to be integer type.  Found: %s of dtype %s'
-                % (message or "", x.name, x.dtype))
+                % (message or "", _name(x), x.dtype))
         return _raw.NoOp(name="statically_determined_was_integer")
 
 
@@ -260,7 +270,7 @@ def assert_type(tensor, tf_type, message=None, name=None):
         tensor = convert_to_tensor(tensor, name="tensor")
         if tensor.dtype != tf_type:
             raise TypeError("%s  %s must be of type %s"
-                            % (message or "", tensor.name, tf_type))
+                            % (message or "", _name(tensor), tf_type))
         return _raw.NoOp(name="statically_determined_correct_type")
 
 
@@ -277,8 +287,8 @@ def assert_same_float_dtype(tensors=None, dtype=None):
         elif kind != dtypes.as_dtype(dtype).base_dtype:
             raise ValueError(
                 "%s, type=%s, must be of the same type (%s)%s."
-                % (tensor.name, kind, dtypes.as_dtype(dtype),
-                   "" if first is None else " as %s" % first.name))
+                % (_name(tensor), kind, dtypes.as_dtype(dtype),
+                   "" if first is None else " as %s" % _name(first)))
     dtype = dtypes.float32 if dtype is None else dtypes.as_dtype(dtype)
     if not dtype.is_floating:
         raise ValueError("Expected floating point type, got %s." % dtype)
@@ -345,7 +355,7 @@ def assert_scalar(tensor, name=None, message=None):
         tensor = convert_to_tensor(tensor, name=scope)
         if tensor._rank() != 0:
             raise ValueError("%sExpected scalar shape for %s, saw shape: %s."
-                             % (message or "", tensor.name,
+                             % (message or "", _name(tensor),
                                 tensor.get_shape()))
         return tensor
 
@@ -390,7 +400,7 @@ def _symbols(x, shape, message):
         raise ValueError(
             "%s.  Tensor %s.  Specified shape must be an iterable.  An "
             "iterable has the attribute `__iter__` or `__getitem__`.  Received "
-            "specified shape: %s" % (message, x.name, shape))
+            "specified shape: %s" % (message, _name(x), shape))
     symbols = [dimension_value(s) for s in shape]
     any_more = bool(symbols) and _stands_for_more(symbols[0])
     symbols = symbols[1:] if any_more else symbols
@@ -399,7 +409,7 @@ def _symbols(x, shape, message):
             raise ValueError(
                 "%s.  Tensor %s specified shape index %d.  Symbol `...` or `*` "
                 "for a variable number of unspecified dimensions is only "
-                "allowed as the first entry" % (message, x.name, i + any_more))
+                "allowed as the first entry" % (message, _name(x), i + any_more))
     return symbols or [1], any_more
 
 
@@ -421,7 +431,7 @@ def _check_sizes(wanted, data, summarize, message):
             except (TypeError, ValueError):
                 if symbol not in first:
                     first[symbol] = (size, "Specified by tensor %s dimension %d"
-                                     % (x.name, at))
+                                     % (_name(x), at))
                     continue
                 expected, source = first[symbol]
             if isinstance(size, int) and isinstance(expected, int):
@@ -429,12 +439,12 @@ def _check_sizes(wanted, data, summarize, message):
                     raise ValueError(
                         "%s.  %s.  Tensor %s dimension %d must have size %d.  "
                         "Received size %d, shape %s"
-                        % (message, source, x.name, at, expected, size,
+                        % (message, source, _name(x), at, expected, size,
                            x.get_shape()))
                 continue
             shown = data
             if data is None:
-                shown = [message, source, "Tensor %s dimension" % x.name, at,
+                shown = [message, source, "Tensor %s dimension" % _name(x), at,
                          "must have size", expected, "Received shape: ",
                          _array.shape(x)]
             checks.append(Assert(_raw.Equal(size, expected), shown, summarize))

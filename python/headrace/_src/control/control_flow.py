@@ -5,7 +5,8 @@ import functools
 import numpy as np
 
 from headrace import raw_ops as _raw
-from headrace._headrace import Tensor
+from headrace._headrace import EagerTensor, Tensor, executing_eagerly
+from headrace._loading import load
 from headrace._src.control.contexts import (
     CondContext, WhileContext, collapse, expand, merge, switch)
 from headrace._src.framework import dtypes
@@ -15,6 +16,11 @@ from headrace._src.framework.indexed_slices import IndexedSlices
 from headrace._src.framework.tensor import (
     constant, constant_value, convert_n_to_tensor, convert_to_tensor)
 from headrace._src.framework.tensor_shape import TensorShape
+
+
+def _is_symbolic(x):
+    """True for a tensor of a graph."""
+    return isinstance(x, Tensor) and type(x) is not EagerTensor
 
 
 def _unpack_if_single(result):
@@ -51,6 +57,9 @@ def cond(pred, true_fn=None, false_fn=None, strict=False, name=None, fn1=None,
         raise TypeError("true_fn must be callable.")
     if not callable(false_fn):
         raise TypeError("false_fn must be callable.")
+    if executing_eagerly() and not _is_symbolic(pred):
+        result = true_fn() if pred else false_fn()
+        return result if strict else _unpack_if_single(result)
     with _graph.name_scope(name, "cond", [pred]):
         if isinstance(pred, bool):
             raise TypeError("pred must not be a Python bool")
@@ -217,6 +226,11 @@ def while_loop(cond, body, loop_vars, shape_invariants=None,
                             v, (list, tuple)) and not hasattr(
                                 v, "_fields") else result
                     return following, result
+        if _graph.get_default_graph()._eager:
+            result = load("_src.eager.control").while_loop(
+                cond, body, loop_vars,
+                return_same_structure or maximum_iterations is not None)
+            return result if maximum_iterations is None else result[1]
         if shape_invariants is not None:
             if maximum_iterations is not None:
                 if one and isinstance(shape_invariants, (list, tuple)):
@@ -270,6 +284,8 @@ def Assert(condition, data, summarize=None, name=None):
     shapes; `summarize`: how many elements of each are shown (3). The run fails
     with InvalidArgumentError. ValueError or TypeError for what cannot become a
     tensor."""
+    if executing_eagerly():
+        return load("_src.eager.control").check(condition, data, summarize)
     with _graph.name_scope(name, "Assert", [condition] + list(data)):
         tensors = convert_n_to_tensor(data)  # nodes that TensorFlow makes too
         condition = convert_to_tensor(condition, name="Condition")
@@ -362,11 +378,12 @@ def _checked_pairs(pred_fn_pairs, allow_python_preds):
                 pred, "_as_graph_element"):
             raise TypeError("pred must be a Tensor, got: %s" % (pred,))
         if pred.dtype.base_dtype.name != "bool":
-            raise TypeError("pred must be Tensor of type bool: %s" % pred.name)
+            raise TypeError("pred must be Tensor of type bool: %s" % _names([pred]))
     if not pairs:
         raise ValueError("pred_fn_pairs must not be empty")
     return pairs
 
 
 def _names(predicates):
-    return ", ".join(getattr(p, "name", str(p)) for p in predicates)
+    return ", ".join(str(p) if isinstance(p, EagerTensor)
+                     else getattr(p, "name", str(p)) for p in predicates)

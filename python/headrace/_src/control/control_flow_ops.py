@@ -4,6 +4,7 @@ import collections.abc
 
 from headrace import raw_ops as _raw
 from headrace._headrace import Operation, Tensor
+from headrace._loading import load
 from headrace._src.framework.graph import (
     colocate_with, control_dependencies, get_default_graph, name_scope)
 from headrace._src.framework.indexed_slices import IndexedSlices
@@ -41,6 +42,8 @@ def group(*inputs, **kwargs):
     if kwargs:
         raise ValueError("Unknown keyword arguments: "
                          + ", ".join(kwargs.keys()))
+    if get_default_graph()._eager:
+        return None
     operations = list(_operations(inputs))
     with name_scope(name, "group_deps", operations) as scope:
         by_device = {}
@@ -66,9 +69,11 @@ def tuple(tensors, name=None, control_inputs=None):
     """The tensors, each there only once all of them are; None and operations
     as they are."""
     with name_scope(name, "tuple", tensors):
-        tensors = [t if t is None or isinstance(t, Operation)
+        tensors = [t if t is None or isinstance(t, (Operation, Tensor))
                    or hasattr(t, "op") else convert_to_tensor(t)
                    for t in tensors]
+        if get_default_graph()._eager:
+            return tensors
         gates = [t if isinstance(t, Operation) else t.op for t in tensors
                  if t is not None]
         for c in control_inputs or ():
@@ -156,7 +161,12 @@ def timestamp(name=None):
 
 
 def py_function(func, inp, Tout, name=None):
-    """Not supported yet: raises NotImplementedError."""
-    raise NotImplementedError(
-        "tf.py_function is not supported yet: it calls a function with eager "
-        "tensors. tf.py_func and tf.numpy_function call it with NumPy arrays.")
+    """The results of `func`, called with EagerTensors of the values of `inp`
+    when the node runs, or at once while ops are executed eagerly. It may use
+    ops, and gradients go through them.
+
+    `inp`: a list of tensors of any types and shapes; `Tout`: a type, for one
+    result, or a list of types. Returns tensors of these types, of unknown
+    shapes. An exception fails the run as one of py_func does."""
+    return load("_src.eager.python_functions").py_function(func, inp, Tout,
+                                                           name)

@@ -8,6 +8,7 @@ import numpy as np
 from headrace import raw_ops as _raw
 from headrace._src.framework import dtypes
 from headrace._src.framework import graph as _graph
+from headrace._src.framework.tensor import convert_to_tensor
 
 # By token.
 _functions: weakref.WeakValueDictionary = weakref.WeakValueDictionary()
@@ -112,6 +113,8 @@ def py_func(func, inp, Tout, stateful=True, name=None):
     if not callable(func):
         raise ValueError("Expected func to be callable, got func of type %s"
                          % type(func))
+    if _graph.get_default_graph()._eager:
+        return _called_now(func, inp)
     many = isinstance(Tout, (list, tuple))
     types = [dtypes.as_dtype(t) for t in (Tout if many else [Tout])]
     entry = _Function(func, types)
@@ -124,6 +127,14 @@ def py_func(func, inp, Tout, stateful=True, name=None):
     if not types:
         return result if stateful else []  # as TensorFlow does
     return result if many else result[0]
+
+
+def _called_now(func, inp):
+    """As py_func, executed eagerly."""
+    result = func(*[np.array(convert_to_tensor(x)) for x in inp])
+    result = [x if x is None else convert_to_tensor(x) for x in (
+        result if isinstance(result, (list, tuple)) else [result])]
+    return result[0] if len(result) == 1 else result
 
 
 def numpy_function(func, inp, Tout, name=None):

@@ -5,7 +5,11 @@ writes: every write takes the flow before it and gives the flow after it. Method
 that write return a new object with the new flow, which must be used from then on.
 A loop or a branch passes the array on as its flow.
 """
+import inspect
+
 from headrace import raw_ops as _raw
+from headrace._headrace import executing_eagerly
+from headrace._loading import load
 from headrace._src.framework import dtypes
 from headrace._src.framework import graph as _graph
 from headrace._src.framework.tensor import constant_value, convert_to_tensor
@@ -18,6 +22,11 @@ class TensorArray:
     """An array of `size` tensors of type `dtype`; an index can be written
     once, and read once unless clear_after_read=False. With `dynamic_size` it
     grows as it is written."""
+
+    def __new__(cls, *args, **kwargs):
+        if cls is TensorArray and executing_eagerly():
+            cls = load("_src.eager.control").EagerTensorArray
+        return super().__new__(cls)
 
     def __init__(self, dtype, size=None, dynamic_size=None,
                  clear_after_read=None, tensor_array_name=None, handle=None,
@@ -66,7 +75,7 @@ class TensorArray:
 
     def _with_flow(self, flow):
         """The same array after what `flow` stands for."""
-        other = TensorArray.__new__(TensorArray)
+        other = object.__new__(TensorArray)
         other.__dict__.update(self.__dict__)
         other._flow = flow
         return other
@@ -200,3 +209,7 @@ class TensorArray:
     def close(self, name=None):
         """An operation that frees the elements."""
         return _raw.TensorArrayCloseV3(self._handle, name=name)
+
+
+setattr(TensorArray, "__signature__", inspect.Signature(list(
+    inspect.signature(TensorArray.__init__).parameters.values())[1:]))

@@ -10,6 +10,9 @@ import weakref
 import numpy as np
 
 from headrace import raw_ops as _raw
+from headrace._headrace import (
+    EagerTensor, executing_eagerly, fresh_dataset)
+from headrace._loading import load
 from headrace._src.control import script_ops as _script
 from headrace._src.control.control_flow import Assert
 from headrace._src.data.elements import (
@@ -479,6 +482,12 @@ class Dataset(Typed):
         if not isinstance(options, Options):
             raise TypeError("`options` must be a tf.data.Options, got %r."
                             % (options,))
+        if executing_eagerly():
+            changed = Dataset(self._variant_tensor, self._spec)
+            self._variant_tensor._options = merged = Options()
+            merged._update(self.options())
+            merged._update(options)
+            return changed
         of_graph = _options.setdefault(self._variant_tensor.graph, {})
         given = of_graph.setdefault(self._variant_tensor.op._id, Options())
         given._update(options)
@@ -487,6 +496,10 @@ class Dataset(Typed):
     def options(self):
         """The options of this dataset and of those that it is made of."""
         result = Options()
+        if isinstance(self._variant_tensor, EagerTensor):
+            result._update(self._variant_tensor.__dict__.get(
+                "_options", Options()))
+            return result
         of_graph = _options.get(self._variant_tensor.graph)
         todo, seen, found = [self._variant_tensor.op], set(), []
         while of_graph and todo:
@@ -563,15 +576,24 @@ class Dataset(Typed):
 
     # Iterators.
 
+    def _for_iterator(self):
+        fresh = Dataset(fresh_dataset(self._variant_tensor), self._spec)
+        fresh._optimizations = self._optimizations
+        return fresh._optimized()
+
     def __iter__(self):
+        if executing_eagerly():
+            return load("_src.eager.datasets").iterator_of(self)
         raise RuntimeError(
-            "A dataset is no Python iterator: that needs eager execution, which "
-            "is not supported. tf.compat.v1.data.make_one_shot_iterator("
+            "__iter__() is only supported inside of tf.function or when eager "
+            "execution is enabled. tf.compat.v1.data.make_one_shot_iterator("
             "dataset).get_next() is the next element in each run.")
 
     def make_one_shot_iterator(self):
         """An iterator that needs no initialisation and goes through once. The
         dataset may depend on constants alone."""
+        if executing_eagerly():
+            return iter(self)
         if self.options().experimental_stats._get("aggregator", None):
             raise ValueError(
                 "`Dataset.make_one_shot_iterator()` does not support the option "
@@ -596,6 +618,10 @@ class Dataset(Typed):
 
     def make_initializable_iterator(self, shared_name=None):
         """An iterator whose `initializer` is to be run first."""
+        if executing_eagerly():
+            raise RuntimeError(
+                "dataset.make_initializable_iterator is not supported when "
+                "eager execution is enabled.")
         with self._variant_tensor.graph.as_default():
             variant = self._optimized()
             resource = _raw.IteratorV2(

@@ -1,5 +1,6 @@
 """tf.data.Iterator and Optional: taking a dataset's elements in a graph."""
 from headrace import raw_ops as _raw
+from headrace._headrace import executing_eagerly
 from headrace._src.data.elements import (
     Typed, attrs, flatten, normalize, pack_values, same_types, spec_of)
 from headrace._src.framework import dtypes as _dtypes
@@ -56,6 +57,10 @@ class Iterator(Typed):
                        output_classes=None):
         """An iterator for any dataset of this structure; see
         make_initializer."""
+        if executing_eagerly():
+            raise RuntimeError("Iterator.from_structure is not supported when "
+                               "eager execution is enabled: use `for` over a "
+                               "dataset.")
         spec = spec_of(output_types, output_shapes, output_classes)
         return Iterator._of(_raw.IteratorV2(
             container="", shared_name=shared_name or "", **attrs(spec)),

@@ -1,5 +1,6 @@
 """Barrier: elements that steps complete component by component, by key."""
 from headrace import raw_ops as _raw
+from headrace._headrace import executing_eagerly
 from headrace._src.framework import dtypes as _dtypes
 from headrace._src.framework.tensor import constant_value, convert_to_tensor
 from headrace._src.framework.tensor_shape import TensorShape
@@ -30,7 +31,8 @@ class Barrier:
                                  shared_name=shared_name or "", name=name)
 
     barrier_ref = property(lambda self: self._ref)
-    name = property(lambda self: self._ref.op.name)
+    name = property(lambda self: "queue" if executing_eagerly()
+                    else self._ref.op.name)
 
     def _name(self, name, what):
         return name or "%s_%s" % (self.name.split("/")[-1], what)

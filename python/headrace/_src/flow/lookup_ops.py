@@ -1,5 +1,6 @@
 """tf.lookup: tables from keys to values, filled once or changed in runs."""
 from headrace import raw_ops as _raw
+from headrace._headrace import executing_eagerly
 from headrace._src.framework import dtypes
 from headrace._src.framework.graph import (
     GraphKeys, add_to_collection, name_scope)
@@ -142,6 +143,8 @@ class Table(_Typed):
 
     @property
     def name(self):
+        if executing_eagerly():
+            return "hash_table"
         return self._handle.op.name
 
     def _scope(self, name, what):

@@ -1,5 +1,6 @@
 """Queues: FIFOQueue, RandomShuffleQueue, PaddingFIFOQueue, PriorityQueue."""
 from headrace import raw_ops as _raw
+from headrace._headrace import executing_eagerly
 from headrace._src.framework import dtypes as _dtypes
 from headrace._src.framework import graph as _graph
 from headrace._src.framework.tensor import constant_value, convert_to_tensor
@@ -34,7 +35,8 @@ class QueueBase:
     shapes = property(lambda self: self._shapes or [
         TensorShape(None)] * len(self._dtypes))
     names = property(lambda self: self._names)
-    name = property(lambda self: self._queue_ref.op.name)
+    name = property(lambda self: "queue" if executing_eagerly()
+                    else self._queue_ref.op.name)
 
     @staticmethod
     def from_list(index, queues):

@@ -9,7 +9,7 @@ import sys
 import threading
 
 from headrace import _headrace
-from headrace._headrace import Operation, Tensor
+from headrace._headrace import EagerTensor, Operation, Tensor
 from headrace._loading import load
 
 _SCOPE = r"^[A-Za-z0-9_.\-/]*$"
@@ -578,6 +578,8 @@ class Graph(_headrace.GraphCore):
                 op = op._closest()
             if getattr(op, "_is_resource", False):
                 op = op.handle  # not what reads the variable
+                if type(op) is EagerTensor:
+                    op = self._capture(op)
             elif hasattr(op, "_as_graph_element"):
                 op = op._as_graph_element()
             if not isinstance(op, Operation):
@@ -729,7 +731,8 @@ def reset_default_graph():
 def leave_default_graphs():
     """Makes the program's default graph this thread's, as if all blocks of
     Graph.as_default() had ended. Their ends do nothing then."""
-    while _headrace.default_graph_depth():
+    while _headrace.default_graph_depth() and (
+            not get_default_graph()._eager):
         _headrace.pop_default_graph()
 
 
@@ -761,6 +764,9 @@ class name_scope:
             raise ValueError("At least one of name (None) and default_name "
                              "(None) must be provided.")
         graph = graph_of(self._values)
+        if graph._eager:
+            self._stack = graph.name_scope(self._name)
+            return self._stack.__enter__()
         with contextlib.ExitStack() as stack:
             stack.enter_context(graph.as_default())
             scope = stack.enter_context(graph.name_scope(self._name))
@@ -784,12 +790,15 @@ def graph_of(values):
         return current
     found = first = None
     for v in values or ():
+        if type(v) is EagerTensor:
+            continue
         if isinstance(v, (list, tuple)):
-            v = next((w for w in v if isinstance(w, Tensor)), None)
+            v = next((w for w in v if isinstance(w, Tensor)
+                      and type(w) is not EagerTensor), None)
         elif not isinstance(v, (Tensor, Operation)):
             v = (v._as_graph_element() if hasattr(v, "_as_graph_element")
                  else None)
-        if v is None:
+        if v is None or type(v) is EagerTensor:
             continue
         if found is None:
             found, first = v.graph, v
@@ -858,7 +867,8 @@ def init_scope():
                                               list(inner._device_stack))
                 stack.callback(_set_device_stack, graph, outer)
                 graph._merge_device_stack()
-        stack.enter_context(graph.control_dependencies(None))
+        if not graph._eager:
+            stack.enter_context(graph.control_dependencies(None))
         yield
 
 

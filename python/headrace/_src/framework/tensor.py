@@ -3,7 +3,7 @@ import numpy as np
 
 from headrace import _headrace
 from headrace import raw_ops
-from headrace._headrace import Tensor
+from headrace._headrace import EagerTensor, Tensor
 from headrace._loading import load
 from headrace._src.framework import dtypes
 from headrace._src.framework import graph as _graph
@@ -36,6 +36,8 @@ def to_array(value, dtype):
         return np.asarray(value).astype(dtype)
     if value is None:
         raise ValueError("None values not supported.")
+    if type(value) is EagerTensor:
+        return to_array(value._array(), dtype)
     if isinstance(value, (Tensor, _headrace.Operation)):
         raise TypeError("%r is no value but a node of a graph" % (value,))
     if _is_dlpack_only(value):
@@ -252,10 +254,39 @@ def constant(value, dtype=None, shape=None, name="Const", verify_shape=False):
         name = name.decode()
     if dtype is not None:
         dtype = dtypes.as_dtype(dtype).base_dtype
+    if graph._eager:
+        return _eager_constant(graph, value, dtype, shape)
     if shape is not None:
         value = _fill_shape(value, dtype, TensorShape(shape).as_list(),
                             verify_shape)
     return graph._constant(value, dtype, "Const" if name is None else name)
+
+
+def _eager_constant(graph, value, dtype, shape):
+    """As constant, of a tensor that has its value."""
+    if value is None:
+        raise ValueError("Attempt to convert a value (None) with an unsupported "
+                         "type (%s) to a Tensor." % type(None))
+    try:
+        if shape is None:
+            return graph._constant(value, dtype, "")
+        sizes = TensorShape(shape).as_list()
+        kind = None if dtype is None else dtype.as_numpy_dtype
+        array = np.asarray(to_array(value, kind))
+    except TypeError:
+        if dtype is not None and isinstance(value, (int, float, complex, str)):
+            raise TypeError("Cannot convert %s to EagerTensor of dtype %s"
+                            % (value, dtype.name)) from None
+        raise
+    count = int(np.prod(sizes, dtype=np.int64))
+    if array.size not in (1, count):
+        raise TypeError(
+            "Eager execution of tf.constant with unsupported shape (value has "
+            "%d elements, shape is %s with %d elements)."
+            % (array.size, tuple(sizes), count))
+    array = (np.reshape(array, sizes) if array.size == count else
+             np.full(sizes, array.ravel()[0], array.dtype))
+    return graph._constant(array, dtype, "")
 
 
 def _fill_shape(value, dtype, shape, verify_shape):
@@ -326,6 +357,10 @@ def _convert(value, dtype, name, preferred, as_ref):
             raise ValueError(
                 "Tensor conversion requested dtype %s for Tensor with dtype "
                 "%s: %r" % (dtype.name, value.dtype.name, value))
+        if type(value) is EagerTensor:
+            graph = _graph.get_default_graph()
+            if not graph._eager:
+                return _into_graph(value, graph)
         return value
     if preferred is not None and dtype is None:
         try:
@@ -337,6 +372,14 @@ def _convert(value, dtype, name, preferred, as_ref):
         except (TypeError, ValueError, OverflowError):
             pass
     return _convert_by_kind(value, dtype, name, as_ref)
+
+
+def _into_graph(value, graph):
+    """What stands for an EagerTensor in the body of a function."""
+    if not graph._captures:
+        raise RuntimeError("Attempting to capture an EagerTensor without "
+                           "building a function.")
+    return graph._capture(value)
 
 
 def _convert_by_kind(value, dtype, name, as_ref):
@@ -473,6 +516,8 @@ def constant_value(tensor, partial=False, _depth=0):
     its own. partial: of some elements of a vector, None for the others."""
     if not isinstance(tensor, Tensor):
         return None if is_tensor(tensor) else tensor
+    if type(tensor) is EagerTensor:
+        return tensor._array() if tensor.dtype.is_numpy_compatible else None
     if tensor.op.type == "Const":
         value = tensor.op._attr("value")
         return np.array(value, object) if isinstance(value, bytes) else (

@@ -1,4 +1,6 @@
 """TensorShape and Dimension: what is known of a tensor's shape."""
+import sys
+
 from headrace._loading import load
 
 
@@ -142,6 +144,16 @@ def dimension_value(dimension):
     return dimension._value if isinstance(dimension, Dimension) else dimension
 
 
+# Whether programs get sizes as ints, and None: tf.enable_v2_tensorshape. Our own
+# modules get Dimensions.
+gives_ints = [False]
+
+
+def _is_for_program():
+    return gives_ints[0] and not sys._getframe(2).f_globals.get(
+        "__name__", "").startswith("headrace")
+
+
 class TensorShape:
     """A shape of which the rank or some dimensions may not be known.
 
@@ -180,6 +192,8 @@ class TensorShape:
     ndims = rank
 
     def __repr__(self):
+        if gives_ints[0] and self._dims is not None:
+            return "TensorShape(%r)" % (self.as_list(),)
         return "TensorShape(%r)" % (self._dims,)
 
     def __str__(self):
@@ -204,6 +218,8 @@ class TensorShape:
     def __iter__(self):
         if self._dims is None:
             raise ValueError("Cannot iterate over a shape with unknown rank.")
+        if _is_for_program():
+            return iter([d.value for d in self._dims])
         return iter(self._dims)
 
     def __getitem__(self, key):
@@ -215,9 +231,11 @@ class TensorShape:
                 if key.stop is not None and start >= 0 and key.stop >= 0:
                     return TensorShape([None] * (key.stop - start))
                 return TensorShape(None)
-            return Dimension(None)
+            return None if _is_for_program() else Dimension(None)
         if isinstance(key, slice):
             return TensorShape(self._dims[key])
+        if _is_for_program():
+            return self._dims[key].value
         return self._dims[key]
 
     def __eq__(self, other):

@@ -3,7 +3,9 @@ body takes from the graph around it are captured: they become further arguments,
 which every caller passes."""
 import re
 
+from headrace import _headrace
 from headrace import raw_ops as _raw
+from headrace._headrace import EagerTensor
 from headrace._src.framework import dtypes as _dtypes
 from headrace._src.framework import graph as _graph
 from headrace._src.framework import messages
@@ -28,9 +30,10 @@ class FuncGraph(_graph.Graph):
 
     def _capture(self, tensor):
         """What stands for a tensor from outside: an argument, or a copy."""
-        if self._copies:
+        is_eager = type(tensor) is EagerTensor
+        if self._copies and not is_eager:
             return self._copy(tensor)
-        if tensor.graph is not self._outer:
+        if not is_eager and tensor.graph is not self._outer:
             if not self._outer._captures:
                 raise ValueError("Tensor %s is neither of the function nor of "
                                  "the graph around it." % tensor.name)
@@ -41,6 +44,8 @@ class FuncGraph(_graph.Graph):
                 self._captured[tensor] = placeholder(
                     tensor.dtype.base_dtype, tensor.get_shape(),
                     name="captured")
+                if is_eager:
+                    tell_variable(self._captured[tensor], tensor)
         return self._captured[tensor]
 
     def _copy(self, tensor):
@@ -57,6 +62,14 @@ class FuncGraph(_graph.Graph):
         return self._copied[tensor]
 
 
+def tell_variable(symbol, tensor):
+    """Says of what stands for a handle which variable it is of."""
+    holds = tensor.__dict__.get("_holds")
+    if holds is not None:
+        symbol._set_variable(holds[0], holds[1].as_list()
+                             if holds[1].ndims is not None else None)
+
+
 class TracedFunction:
     """`function(*arguments)` as a function of the graph that is current:
     arguments of the given dtypes and shapes, `convert(result)` a flat list of
@@ -71,8 +84,9 @@ class TracedFunction:
                 placeholder(_dtypes.as_dtype(t), s, name="arg%d" % i)
                 for i, (t, s) in enumerate(zip(types, shapes))]
             self.results = convert(function(arguments))
-            self.results = [r if r.graph is body else body._capture(r)
-                            for r in self.results]
+            self.results = [
+                r if type(r) is not EagerTensor and r.graph is body
+                else body._capture(r) for r in self.results]
         self.captured = list(body._captured)
         base = re.sub(r"\W", "_", name or getattr(function, "__name__", "f"))
         self.name = "%s_%d" % (base.strip("_") or "f", next_number())
@@ -131,4 +145,7 @@ def _add_function(graph, definition, body):
         # What the body's PyFunc nodes call lives as long as the graph.
         graph._py_functions.extend(body._py_functions)
     library.library.function.extend([definition])
+    if graph._eager:
+        _headrace.eager_add_functions(library)
+        return
     graph._import_graph_def(library, "", [], [])

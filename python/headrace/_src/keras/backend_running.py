@@ -3,7 +3,7 @@ import contextlib
 
 import numpy as np
 
-from headrace._headrace import Tensor
+from headrace._headrace import EagerTensor, Tensor
 from headrace._src.control.control_flow import cond
 from headrace._src.control import control_flow_ops as _flow
 from headrace._src.control import functional_ops as _functional
@@ -44,15 +44,19 @@ class _Function:
         self.inputs = nest.flatten(inputs)
         self._structure = outputs
         self.outputs = nest.flatten(outputs)
+        with _backend.in_graph():
+            self._make(updates, fetches)
+        self.name = name
+        self.feed_dict = feed_dict
+        self.fetch_callbacks = {}  # of a fetch: what takes its value
+        self.run_options, self.run_metadata = options, run_metadata
+
+    def _make(self, updates, fetches):
         with control_dependencies(self.outputs[:1]):
             self.updates_op = _flow.group(*[_assigned(u)
                                             for u in updates or []])
-        self.name = name
-        self.feed_dict = feed_dict
         self.fetches = [_array.identity(x) for x in (
             fetches if isinstance(fetches, (list, tuple)) else [fetches])]
-        self.fetch_callbacks = {}  # of a fetch: what takes its value
-        self.run_options, self.run_metadata = options, run_metadata
 
     def __call__(self, inputs=()):
         inputs = (list(inputs) if isinstance(inputs, (list, tuple))
@@ -77,7 +81,8 @@ class _Function:
 
 
 def _is_symbol(value):
-    return isinstance(value, (Tensor, Variable))
+    return isinstance(value, (Tensor, Variable)) and not isinstance(
+        value, EagerTensor)
 
 
 def _computed(session, feed, pairs):

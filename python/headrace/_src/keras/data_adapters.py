@@ -5,6 +5,7 @@ import random
 
 import numpy as np
 
+from headrace._headrace import executing_eagerly
 from headrace._src.data.datasets import Dataset
 from headrace._src.data.experimental import cardinality as _cardinality
 from headrace._src.data.iterators import Iterator
@@ -279,6 +280,8 @@ class Batches:
 
     def _start(self):
         if isinstance(self._source, (Dataset, Iterator)):
+            if executing_eagerly():
+                return iter(self._source)
             return self._of_graph()
         if self._workers and (self._workers > 1 or self._use_multiprocessing):
             return self._of_workers()

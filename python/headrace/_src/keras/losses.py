@@ -1,6 +1,7 @@
 """tf.keras.losses: functions of labels and predictions that give one value for
 each example, and classes that reduce these to a scalar."""
 from headrace import raw_ops as _raw
+from headrace._headrace import EagerTensor
 from headrace._src.framework import dtypes
 from headrace._src.framework.graph import name_scope
 from headrace._src.framework.tensor import convert_to_tensor
@@ -103,6 +104,8 @@ def logcosh(y_true, y_pred):
 
 def _logits_of(y_pred, kind):
     """What a Softmax or Sigmoid node had as its input, or None."""
+    if isinstance(y_pred, EagerTensor):
+        return None
     op = y_pred.op
     while op.type == "Identity":
         op = op.inputs[0].op
@@ -260,7 +263,8 @@ def reduced(values, sample_weight=None, reduction="auto"):
     if reduction == "sum":
         return total
     size = _array.size(values, name="num_elements")
-    with name_scope(size.op.name + "/"):
+    with name_scope("num_elements" if isinstance(size, EagerTensor)
+                    else size.op.name + "/"):
         size = _math.cast(size, total.dtype)
     return _math.div_no_nan(total, size, name="value")
 

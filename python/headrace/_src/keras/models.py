@@ -41,8 +41,10 @@ class InputLayer(Layer):
             if isinstance(input_shape, (int, np.integer)):
                 input_shape = (input_shape,)
             shape = [batch_size] + list(TensorShape(input_shape).as_list())
-            input_tensor = backend.placeholder(
-                shape, dtype=self.dtype, sparse=sparse, ragged=ragged, name=name)
+            with backend.in_graph():
+                input_tensor = backend.placeholder(
+                    shape, dtype=self.dtype, sparse=sparse, ragged=ragged,
+                    name=name)
         self._batch_input_shape = backend.int_shape(input_tensor)
         self.sparse, self.ragged = sparse, ragged
         self.built = True
@@ -123,6 +125,7 @@ class Network(Layer):
     layers as attributes instead, and a `call`."""
 
     optimizer = None
+    run_eagerly = False
     _layers = ()
 
     def __init__(self, inputs=None, outputs=None, name=None, **kwargs):
@@ -210,8 +213,8 @@ class Network(Layer):
         ValueError for a model that has none yet: a Sequential or a class with a
         `build`."""
         self._check_has_weights()
-        return self._own_last("weights", self._trainable_weights
-                              + self._non_trainable_weights)
+        return self._own_last("weights", self._own_weights(True)
+                              + self._own_weights(False))
 
     @property
     def trainable_weights(self):
@@ -320,10 +323,22 @@ class Network(Layer):
             shapes.append(Input(
                 batch_shape=(None,) + (value.shape[1:] or (1,)),
                 dtype=dtypes.as_dtype(kind)))
+        if self.run_eagerly and (self._has_own_call() or self._is_dynamic()):
+            arrays = [np.asarray(v)[:1] for v in as_list(x)]
+            self._given = self._eager_steps().connect(
+                shapes[0] if len(shapes) == 1 else shapes, [
+                    a.astype(s.dtype.as_numpy_dtype)
+                    for a, s in zip(arrays, shapes)])
+            self._connected_late = self.built = True
+            return
         self._connect_by(shapes[0] if len(shapes) == 1 else shapes)
 
     def _connect_by(self, inputs):
-        self._given = inputs, self(inputs)
+        options = {}
+        if backend.is_eager_program() and self._has_own_call() and (
+                self._expects_training_arg):
+            options["training"] = backend.learning_phase()
+        self._given = inputs, self(inputs, **options)
         self._connected_late = True
         self.built = True
 

@@ -6,6 +6,7 @@ import re
 import numpy as np
 
 from headrace import raw_ops as _raw
+from headrace._headrace import executing_eagerly
 from headrace._src.framework import dtypes, nest
 from headrace._src.framework.graph import (
     control_dependencies, device, name_scope)
@@ -17,6 +18,7 @@ from headrace._src.ops import array_ops as _array
 from headrace._src.ops import math_ops as _math
 from headrace._src.ops.clipping import clip_by_norm, clip_by_value
 from headrace._src.platform import tf_logging as _logging
+from headrace._src.training.gradient_tape import GradientTape
 from headrace._src.training.gradients import gradients
 from headrace._src.variables.strategies import container_of, loaded_strategies
 from headrace._src.variables.tracking import tell, with_told
@@ -303,10 +305,21 @@ class Optimizer:
     def _compute_gradients(self, loss, var_list, grad_loss=None):
         """[(gradient or None, variable)] of a scalar or a function that
         returns it, clipped."""
-        loss = loss() if callable(loss) else loss
-        var_list = nest.flatten(var_list() if callable(var_list) else var_list)
-        with name_scope(self._name + "/gradients"):
-            grads = self._clipped(gradients(loss, var_list, grad_ys=grad_loss))
+        if callable(loss) and executing_eagerly():
+            with GradientTape() as tape:
+                if not callable(var_list):
+                    tape.watch(var_list)
+                loss = loss()
+            var_list = nest.flatten(var_list() if callable(var_list)
+                                    else var_list)
+            grads = self._clipped(tape.gradient(loss, var_list, grad_loss))
+        else:
+            loss = loss() if callable(loss) else loss
+            var_list = nest.flatten(var_list() if callable(var_list)
+                                    else var_list)
+            with name_scope(self._name + "/gradients"):
+                grads = self._clipped(gradients(loss, var_list,
+                                                grad_ys=grad_loss))
         self._assert_valid_dtypes(
             [v for g, v in zip(grads, var_list) if g is not None])
         return list(zip(grads, var_list))
@@ -358,7 +371,7 @@ class Optimizer:
             with name_scope(name or self._name):
                 done = [self._update(var, grad, state) for grad, var in pairs]
                 with control_dependencies(done):
-                    return self.iterations.assign_add(1).op
+                    return _operation(self.iterations.assign_add(1))
 
     def _distributed_apply(self, distribution, grads_and_vars, name=None):
         """apply_gradients() between the replicas of a strategy."""

@@ -3,7 +3,8 @@ import contextlib
 
 import numpy as np
 
-from headrace._headrace import Tensor
+from headrace._headrace import Tensor, executing_eagerly
+from headrace._loading import load
 from headrace._src.control import control_flow_ops as _flow
 from headrace._src.data.datasets import Dataset
 from headrace._src.framework import dtypes, nest
@@ -209,9 +210,12 @@ class Training:
         given to `fit`: one, a list, or a dict by output."""
         if distribute is not None:
             raise ValueError("compile: distribute is not supported")
-        if kwargs.pop("run_eagerly", None):
-            raise ValueError("compile: run_eagerly is not supported: only "
-                             "graphs are run")
+        self.run_eagerly = bool(kwargs.pop("run_eagerly", None)) or (
+            executing_eagerly() and self._is_dynamic())
+        if self.run_eagerly and not executing_eagerly():
+            raise ValueError(
+                "You can only set `run_eagerly` to True while ops are executed "
+                "eagerly: call tf.enable_eager_execution() first")
         # How TensorFlow runs steps eagerly.
         kwargs.pop("experimental_run_tf_function", None)
         if set(kwargs) - {"options", "run_metadata"}:
@@ -239,7 +243,8 @@ class Training:
             elif strategy.num_replicas_in_sync > 1:
                 self._strategy = strategy
         if self._given is not None:
-            self._finish_compile()
+            with backend.in_graph():
+                self._finish_compile()
 
     def _in_multi_worker_mode(self):
         """Whether the model is compiled in the scope of a strategy of several
@@ -316,7 +321,8 @@ class Training:
                 with name_scope("metrics"):
                     for out, metric, name in made:
                         self._add_metric_of(out, metric, name, weights_too)
-        added = self._added_metrics()
+        added = [pair for pair in self._added_metrics()
+                 if pair[1] is not None]
         mine = self._of_these_inputs([update for _, update in added])
         for metric, update in added:
             if any(update is m for m in mine):
@@ -478,8 +484,9 @@ class Training:
     @property
     def _output_tensors(self):
         """The outputs as tensors: a layer may give what converts to one."""
-        return [x if backend.is_symbolic(x) else convert_to_tensor(x)
-                for x in self.outputs]
+        with backend.in_graph():
+            return [x if backend.is_symbolic(x) else convert_to_tensor(x)
+                    for x in self.outputs]
 
     @property
     def output_names(self):
@@ -506,6 +513,10 @@ class Training:
     def _prepare(self, x):
         """Connects a model whose inputs were not known before; its variables are
         of the strategy in whose scope it was compiled."""
+        with backend.in_graph():
+            self._prepare_in_graph(x)
+
+    def _prepare_in_graph(self, x):
         if self._given is None:
             with self._in_scope():
                 self._connect_to(x)
@@ -515,6 +526,10 @@ class Training:
     def _make_train_op(self):
         if self._train_op is not None:
             return
+        with backend.in_graph():
+            self._make_train_op_in_graph()
+
+    def _make_train_op_in_graph(self):
         weights = self.trainable_weights
         with name_scope("training"):
             updates = self._updates_by_gradients(weights) if weights else []
@@ -558,18 +573,33 @@ class Training:
             feed[phase] = training
         return feed
 
+    def _is_dynamic(self):
+        return any(layer.dynamic for layer in [self]
+                   + self._all_layers_inside())
+
+    def _eager_steps(self):
+        return load("_src.eager.keras").EagerSteps(self)
+
     def _step(self, x, y, weights, train, share=None):
         """{name: value} of a batch: the loss of this batch, and the metrics
         since they were reset. `share`: of the loss of all workers."""
-        if train:
+        if self.run_eagerly:
+            pass
+        elif train:
             self._make_train_op()
             op = self._train_op
         else:
             if self._test_op is None:
-                self._test_op = _flow.group(*self._compiled_updates,
-                                            *self.state_updates)
+                with backend.in_graph():
+                    self._test_op = _flow.group(*self._compiled_updates,
+                                                *self.state_updates)
             op = self._test_op
         session = backend.get_session()
+        if self.run_eagerly:
+            feed = self._feed((), y, weights)
+            values = self._eager_steps().step(x, feed, train)
+            values += session.run([r for _, r in self._metrics.values()])
+            return dict(zip(self.metrics_names, values))
         feed = self._feed(x, y, weights, train)
         if share is not None:
             feed[self._share.tensor] = share
@@ -659,9 +689,15 @@ class Training:
     def predict_on_batch(self, x):
         """The outputs for a batch."""
         self._prepare(x)
+        if self.run_eagerly:
+            values = [convert_to_tensor(v) for v in nest.flatten(
+                self._eager_steps().call(self._inputs_of(x), False))]
+            return values[0] if len(values) == 1 else values
         values = backend.get_session().run(
             [self._output_tensors, self.state_updates],
             self._feed(self._inputs_of(x), training=False))[0]
+        if executing_eagerly():
+            values = [convert_to_tensor(v) for v in values]
         return values[0] if len(values) == 1 else values
 
     # Many steps.
@@ -718,7 +754,8 @@ class Training:
         first = source.first(self)
         self._prepare(first[0])
         self._need_compiled()
-        self._make_train_op()
+        if not self.run_eagerly:
+            self._make_train_op()
         history = _callbacks.History()
         names = list(self.metrics_names)
         shown = names + (["val_" + n for n in names] if validation_data

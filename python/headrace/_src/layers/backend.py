@@ -1,16 +1,17 @@
 """tf.keras.backend: numbers that all layers share, and the names of layers."""
 import collections
+import contextlib
 
 import numpy as _np
 
 from headrace import raw_ops as _raw
-from headrace._headrace import Tensor
+from headrace._headrace import EagerTensor, Tensor, executing_eagerly
 from headrace._loading import load as _load
 from headrace._src.control.control_flow import smart_cond
 from headrace._src.framework import dtypes
 from headrace._src.framework.default_session import get_default_session
 from headrace._src.framework.graph import (
-    GraphKeys, get_default_graph, name_scope, reset_default_graph)
+    GraphKeys, get_default_graph, init_scope, name_scope, reset_default_graph)
 from headrace._src.framework.tensor import constant as _constant
 from headrace._src.framework.tensor import constant_value, convert_to_tensor
 from headrace._src.ops import array_ops as _array
@@ -79,6 +80,9 @@ KerasHistory = collections.namedtuple(
 
 
 def _history_of(tensor):
+    if isinstance(tensor, EagerTensor):
+        raise AttributeError("'EagerTensor' object has no attribute "
+                             "'_keras_history'")
     states = tensor.graph.get_collection_ref(_STATE)
     found = states[0].history.get(tensor.name) if states else None
     if found is None:
@@ -90,8 +94,29 @@ def _history_of(tensor):
 setattr(Tensor, "_keras_history", property(_history_of))
 
 
+def in_graph():
+    """Inside of `with`, nodes can be made: of the graph of Keras models, while
+    ops are executed eagerly, or else as before."""
+    if executing_eagerly():
+        return _load("_src.eager.keras").keras_graph().as_default()
+    return contextlib.nullcontext()
+
+
+def is_eager_program():
+    """Whether ops are executed eagerly, or were where this graph's building
+    began."""
+    graph = get_default_graph()
+    while graph is not None:
+        if graph._eager:
+            return True
+        graph = getattr(graph, "_outer", None)
+    return False
+
+
 def graph_state():
     graph = get_default_graph()
+    if graph._eager:
+        graph = _load("_src.eager.keras").keras_graph()
     found = graph.get_collection_ref(_STATE)
     if not found:
         found.append(_State())
@@ -139,6 +164,8 @@ def learning_phase():
     fixed = fixed_learning_phase()
     if fixed is not None:
         return fixed
+    if executing_eagerly():
+        return 0
     state = graph_state()
     if state.learning_phase is None:
         with name_scope(""):
@@ -160,6 +187,10 @@ def fixed_learning_phase():
     None."""
     graph = get_default_graph()
     while graph is not None:
+        if graph._eager:
+            graph = _load("_src.eager.keras").keras_graph()
+            states = graph.get_collection_ref(_STATE)
+            return states[0].fixed_learning_phase if states else None
         for state in graph.get_collection_ref(_STATE):
             if state.fixed_learning_phase is not None:
                 return state.fixed_learning_phase
@@ -179,6 +210,9 @@ def set_manual_initialization(value):
 def clear_session():
     """A new default graph, where names start again. It has the placeholder of
     the learning phase."""
+    if executing_eagerly():
+        _load("_src.eager.keras").clear()
+        return
     reset_default_graph()
     learning_phase()
 
@@ -186,6 +220,8 @@ def clear_session():
 def get_session(op_input_list=()):
     """The default session, or one that is kept for the default graph. Variables
     that have no value yet get their initial one."""
+    if is_eager_program():
+        return _load("_src.eager.keras").session()
     session = get_default_session()
     if session is None:
         state = graph_state()
@@ -222,11 +258,15 @@ def _initialize(session):
 
 def eval(x):
     """The value of a tensor or variable."""
+    if is_eager_program():
+        return get_session().run(x)
     return get_value(convert_to_tensor(x))
 
 
 def get_value(x):
     """The value of a variable."""
+    if is_eager_program():
+        return get_session().run(x)
     return x.eval(session=get_session())
 
 
@@ -243,6 +283,12 @@ def set_value(x, value):
 def batch_set_value(tuples):
     """[(variable, value)]: gives each its value."""
     if not tuples:
+        return
+    if is_eager_program():
+        with init_scope():
+            for x, value in tuples:
+                x.assign(_np.asarray(
+                    value, dtype=x.dtype.base_dtype.as_numpy_dtype))
         return
     session = get_session()
     graph = session.graph
@@ -334,8 +380,10 @@ def _first_part(x):
 
 
 def is_symbolic(x):
-    """Whether x is a tensor of the graph, perhaps a sparse or ragged one."""
-    return isinstance(x, Tensor) or _first_part(x) is not None
+    """Whether x is a tensor of a graph, perhaps a sparse or ragged one."""
+    part = _first_part(x)
+    return isinstance(x if part is None else part, Tensor) and not isinstance(
+        x if part is None else part, EagerTensor)
 
 
 def key(x):
@@ -459,4 +507,6 @@ def is_keras_tensor(x):
             hasattr(x, "get_shape") or is_symbolic(x)):
         raise ValueError("Unexpectedly found an instance of type `%s`. "
                          "Expected a symbolic tensor instance." % type(x))
+    if isinstance(x, EagerTensor):
+        return False
     return key(x) in graph_state().history

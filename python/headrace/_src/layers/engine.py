@@ -11,12 +11,12 @@ import threading
 
 import numpy as np
 
-from headrace._headrace import Tensor
+from headrace._headrace import EagerTensor, Tensor, executing_eagerly
 from headrace._loading import load as _load
 from headrace._src.autograph.api import tf_convert
 from headrace._src.framework import dtypes, nest
 from headrace._src.framework.graph import (
-    Graph, Operation, init_scope, name_scope)
+    Graph, Operation, get_default_graph, init_scope, name_scope)
 from headrace._src.framework.tensor import convert_to_tensor
 from headrace._src.framework.tensor_shape import Dimension, TensorShape
 from headrace._src.layers import (
@@ -27,6 +27,7 @@ from headrace._src.ops import math_ops as _math
 from headrace._src.ops.sparse_tensor import SparseTensor
 from headrace._src.ops.type_specs import TensorSpec
 from headrace._src.variables import autocast
+from headrace._src.variables import tracking as _tracking
 from headrace._src.variables.module import Module
 from headrace._src.variables.partitions import PartitionedVariable
 from headrace._src.variables.records import (
@@ -36,6 +37,7 @@ from headrace._src.variables.tracking import (
     Container, attributes, saved_attributes, with_told)
 from headrace._src.variables.variables import Variable
 
+_OURS = __name__.partition(".")[0] + "._src."
 _OUR_LAYERS = __name__.rpartition(".")[0] + "."
 
 _OPTIONS = {"input_shape", "batch_input_shape", "batch_size", "weights",
@@ -95,6 +97,7 @@ class _OuterCall(threading.local):
     """What the call of a layer, which runs now, said of training."""
 
     training = None
+    depth = 0  # of calls of layers while ops are executed eagerly
 
 
 _outer_call = _OuterCall()
@@ -189,11 +192,12 @@ class Layer(Module):
         for key in kwargs:
             if key not in _OPTIONS and key != "input_dim":
                 raise TypeError("Keyword argument not understood: %s" % key)
-        if dynamic:
+        if dynamic and not executing_eagerly():
             raise NotImplementedError(
-                "Layer %s: dynamic=True needs eager execution, which is not "
-                "supported" % (name or type(self).__name__))
+                "Layer %s: dynamic=True needs eager execution"
+                % (name or type(self).__name__))
         self._trainable = trainable
+        self._dynamic = bool(dynamic)
         self.built = False
         self.stateful = False
         self.supports_masking = self._masks_pass
@@ -235,7 +239,7 @@ class Layer(Module):
             self, "_dtype_policy",
             policy.Policy(dtypes.as_dtype(value).name)))
     dtype = property(lambda self: self._dtype)
-    dynamic = property(lambda self: False)
+    dynamic = property(lambda self: self._dynamic)
     activity_regularizer = property(
         lambda self: self._activity_regularizer,
         lambda self, value: setattr(self, "_activity_regularizer", value))
@@ -374,17 +378,35 @@ class Layer(Module):
                       if not any(w is f for f in found)]
         return found
 
+    def _own_weights(self, trainable):
+        """Those of add_weight, and variables that are attributes."""
+        found = list(self._trainable_weights if trainable
+                     else self._non_trainable_weights)
+        if type(self).__module__.startswith(_OURS):
+            return found
+        for name, value in attributes(self):
+            if name in ("states", "_states"):  # of a recurrent layer
+                continue
+            for v in value if isinstance(value, (list, tuple)) else [value]:
+                if isinstance(v, Variable) and v.trainable == trainable and (
+                        not any(v is w for w in self._trainable_weights)
+                        and not any(v is w for w
+                                    in self._non_trainable_weights)
+                        and not any(v is w for w in found)):
+                    found.append(v)
+        return found
+
     @property
     def trainable_weights(self):
         if not self.trainable:
             return []
-        return self._all(self._trainable_weights, "trainable_weights")
+        return self._all(self._own_weights(True), "trainable_weights")
 
     @property
     def non_trainable_weights(self):
-        own = list(self._non_trainable_weights)
+        own = self._own_weights(False)
         if not self.trainable:
-            own = self._trainable_weights + own
+            own = self._own_weights(True) + own
         return self._all(own, "non_trainable_weights")
 
     @property
@@ -440,6 +462,8 @@ class Layer(Module):
                 self._losses.append((loss, inputs is not None))
 
     def _own_losses(self):
+        if backend.is_eager_program():
+            return self._losses_now()
         # What a function makes is kept: the second look gives the same.
         for function in self._callable_losses:
             loss = function()
@@ -447,6 +471,31 @@ class Layer(Module):
                 self._losses.append((loss, False))
         self._callable_losses = []
         return self._losses
+
+    def _losses_now(self):
+        """[(loss, whether it depends on inputs)] where ops are executed eagerly,
+        or of the function that is being traced."""
+        graph = get_default_graph()
+        found = [(x, of_inputs) for x, of_inputs in self._losses
+                 if (isinstance(x, EagerTensor) if graph._eager else
+                     not isinstance(x, EagerTensor) and x.graph is graph)]
+        made = graph.__dict__.setdefault("_losses_of_functions", {})
+        for function in self._callable_losses:
+            loss = made.get(function)
+            if loss is None:
+                loss = function()
+            if loss is not None:
+                found.append((loss, False))
+                if not graph._eager:
+                    made[function] = loss
+        return found
+
+    def _forget_losses(self):
+        """Drops the losses of the call before."""
+        for layer in [self] + self._all_layers_inside():
+            if layer._losses:
+                layer._losses = [pair for pair in layer._losses
+                                 if not isinstance(pair[0], EagerTensor)]
 
     @property
     def losses(self):
@@ -495,11 +544,16 @@ class Layer(Module):
         known = next((m for m, _ in self._metric_updates
                       if m.name == name), None)
         if metric is not None:
-            self._metric_updates.append((metric, value))
+            if not executing_eagerly():
+                self._metric_updates.append((metric, value))
+            elif known is None:
+                self._metric_updates.append((metric, None))
             return
         made = known or _load("_src.keras.metrics").Mean(name)
         with in_first_replica():
-            self._metric_updates.append((made, made.update_state(value)))
+            update = made.update_state(value)
+        if known is None or not executing_eagerly():
+            self._metric_updates.append((made, update))
 
     @staticmethod
     def _check_metric(value, aggregation, metric):
@@ -538,6 +592,8 @@ class Layer(Module):
         for update in as_list(updates):
             if callable(update):
                 update = update()
+            if executing_eagerly():
+                continue
             if not isinstance(update, Operation):
                 update = getattr(update, "op", None) or convert_to_tensor(
                     update).op
@@ -589,6 +645,14 @@ class Layer(Module):
         return training
 
     def __call__(self, inputs, *args, **kwargs):
+        is_eager = executing_eagerly()
+        if is_eager:
+            if any(isinstance(x, Tensor) and not isinstance(x, EagerTensor)
+                   for x in nest.flatten(inputs)):
+                with backend.in_graph():
+                    return self(inputs, *args, **kwargs)
+            if not _outer_call.depth:
+                self._forget_losses()
         for layer in self._layers_inside():
             layer._use_resource_variables = True
         inputs = nest.map_structure(_tensor, inputs)
@@ -604,11 +668,13 @@ class Layer(Module):
             outer, self._inputs_now = self._inputs_now, inputs
             outer_training = _outer_call.training
             _outer_call.training = training
+            _outer_call.depth += 1
             try:
                 with autocast.read_as(self._compute_dtype):
-                    outputs = tf_convert(self.call)(
-                        self._cast_inputs(inputs), *args, **kwargs)
+                    call = self.call if is_eager else tf_convert(self.call)
+                    outputs = call(self._cast_inputs(inputs), *args, **kwargs)
             finally:
+                _outer_call.depth -= 1
                 self._inputs_now = outer
                 _outer_call.training = outer_training
             if outputs is None:
@@ -618,6 +684,8 @@ class Layer(Module):
             outputs = self._copy_inputs_among(outputs, inputs)
             self._regularize_activity(inputs, outputs)
             self._mask_outputs(inputs, outputs, masks)
+        if is_eager:
+            return outputs
         self._remember(inputs, outputs)
         self._call_options[len(self._calls) - 1] = options
         return outputs
@@ -642,6 +710,8 @@ class Layer(Module):
     def _copy_inputs_among(self, outputs, inputs):
         """The outputs, with copies of those that are inputs too: in a model, a
         tensor comes from one layer."""
+        if executing_eagerly():
+            return outputs
         given = nest.flatten(inputs)
         own = [id(x) for x in given]
         if (not any(id(x) in own for x in nest.flatten(outputs))
@@ -704,6 +774,8 @@ class Layer(Module):
             shapes = nest.map_structure(backend.shape_of, inputs)
         self.build(shapes)
         self.built = True
+        if _tracking.restore_new is not None:
+            _tracking.restore_new()
         if self._first_weights is not None:
             self.set_weights(self._first_weights)
             self._first_weights = None

@@ -152,7 +152,8 @@ class Layer(engine.Layer):
                          else [variable])
                 if regularizer and not any(id(p) in existing for p in parts):
                     self._regularize(variable, regularizer, name)
-                if trainable and self.trainable and not any(
+                if trainable and self.trainable and not hasattr(
+                        variable, "_unique_id") and not any(
                         variable is v or parts[0] is v
                         for v in trainable_variables()):
                     # The scope's getter made it one that does not train.

@@ -1,6 +1,7 @@
 """What all metrics have: variables that accumulate, a value, and an op that
 updates them and gives the new value."""
 from headrace import raw_ops as _raw
+from headrace._headrace import executing_eagerly
 from headrace._src.framework import dtypes
 from headrace._src.framework.graph import (
     GraphKeys, add_to_collections, control_dependencies)
@@ -19,6 +20,9 @@ from headrace._src.variables.variables import Variable, assign_add
 def metric_variable(shape, dtype, validate_shape=True, name=None):
     """A local variable of zeros, which does not train. Without validate_shape
     its shape may change."""
+    if executing_eagerly():
+        raise RuntimeError("tf.metrics are not supported when eager execution is "
+                           "enabled: use tf.keras.metrics.")
     return Variable(
         lambda: _array.zeros(shape, dtype), trainable=False, name=name,
         collections=[GraphKeys.LOCAL_VARIABLES, GraphKeys.METRIC_VARIABLES],

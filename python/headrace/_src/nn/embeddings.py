@@ -59,7 +59,7 @@ def _assign_ids(ids, parts, strategy):
         counts = []
         for part, count in zip(parts, known):
             if count is None:
-                with colocate_with(part.op):
+                with colocate_with(part):
                     count = _array.shape(part)[0]
             counts.append(count)
         total = _math.reduce_sum(_math.cast(_array.stack(counts), ids.dtype))
@@ -88,7 +88,7 @@ def embedding_lookup(params, ids, partition_strategy="mod", name=None,
             parts = [convert_to_tensor(p, name="params") for p in parts]
         ids = convert_to_tensor(ids, name="ids")
         if len(parts) == 1:
-            with colocate_with(parts[0].op):
+            with colocate_with(parts[0]):
                 rows = _clip(_array.gather(parts[0], ids, name=scope), ids,
                              max_norm)
                 return _raw.Identity(rows)
@@ -100,7 +100,7 @@ def embedding_lookup(params, ids, partition_strategy="mod", name=None,
         gathered = []
         for p, rows in zip(parts, _raw.DynamicPartition(
                 row, part, num_partitions=n)):
-            with colocate_with(p.op):
+            with colocate_with(p):
                 gathered.append(_array.gather(p, rows))
         found = _raw.ParallelDynamicStitch(
             _raw.DynamicPartition(positions, part, num_partitions=n),
@@ -111,7 +111,7 @@ def embedding_lookup(params, ids, partition_strategy="mod", name=None,
         if row_shape.is_fully_defined():
             size = row_shape.as_list()
         else:
-            with colocate_with(parts[0].op):
+            with colocate_with(parts[0]):
                 size = _array.shape(parts[0])[1:]
         found = _array.reshape(found, _array.concat(
             [_array.shape(ids), size], 0))

@@ -6,7 +6,7 @@ import operator
 import numpy as np
 
 from headrace import raw_ops as _raw
-from headrace._headrace import Tensor
+from headrace._headrace import EagerTensor, Tensor, executing_eagerly
 from headrace._src.framework import dtypes
 from headrace._src.framework.dispatch import dispatched
 from headrace._src.framework.graph import get_default_graph, name_scope
@@ -47,6 +47,9 @@ def placeholder(dtype, shape=None, name=None):
     Returns a Tensor of `dtype`. Without a value the run fails with
     InvalidArgumentError; Session.run raises ValueError for a value that does
     not fit `shape`. TypeError for what is no dtype."""
+    if executing_eagerly():
+        raise RuntimeError("tf.placeholder() is not compatible with eager "
+                           "execution.")
     return _raw.Placeholder(dtypes.as_dtype(dtype), shape, name=name)
 
 
@@ -499,7 +502,16 @@ def strided_slice(input_, begin, end, strides=None, begin_mask=0, end_mask=0,
         input_, begin, end, strides, begin_mask=begin_mask, end_mask=end_mask,
         ellipsis_mask=ellipsis_mask, new_axis_mask=new_axis_mask,
         shrink_axis_mask=shrink_axis_mask, name=name)
-    if var is not None:
+    if var is not None and isinstance(result, EagerTensor):
+        masks = dict(begin_mask=begin_mask, end_mask=end_mask,
+                     ellipsis_mask=ellipsis_mask, new_axis_mask=new_axis_mask,
+                     shrink_axis_mask=shrink_axis_mask)
+
+        def assign(val, name=None):
+            return var._strided_slice_assign(begin, end, strides, val, name,
+                                             **masks)
+        result.assign = assign
+    elif var is not None:
         result.graph._sliced_variables[result.op._id] = var
     return result
 

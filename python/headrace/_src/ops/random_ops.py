@@ -33,7 +33,8 @@ def get_seed(op_seed):
     graph = get_default_graph()
     if graph.seed is not None:
         if op_seed is None:
-            op_seed = graph._last_id
+            op_seed = (graph.next_op_seed() if graph._eager
+                       else graph._last_id)
         seeds = graph.seed, op_seed
     elif op_seed is not None:
         seeds = DEFAULT_GRAPH_SEED, op_seed

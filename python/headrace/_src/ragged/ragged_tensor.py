@@ -3,6 +3,7 @@ of other tensors and back."""
 import numpy as np
 
 from headrace import raw_ops as _raw
+from headrace._headrace import EagerTensor
 from headrace._headrace import Tensor
 from headrace._loading import load
 from headrace._src.control import check_ops as _check
@@ -516,11 +517,20 @@ class RaggedTensor(Ragged):
                 for op in part.consumers()]
 
     def to_list(self):
-        """ValueError: the value is only known in a run. RaggedTensorValue has
-        a to_list."""
+        """The rows as nested lists, while ops are executed eagerly. ValueError
+        in a graph: the value is only known in a run. RaggedTensorValue has a
+        to_list."""
+        if isinstance(self._row_splits, EagerTensor):
+            return self._rows_now()
         raise ValueError(
             "a RaggedTensor has no value before a run: take "
             "session.run(x).to_list()")
+
+    def _rows_now(self):
+        splits = self._row_splits.numpy()
+        values = (self._values._rows_now() if isinstance(
+            self._values, RaggedTensor) else self._values.numpy().tolist())
+        return [values[a:b] for a, b in zip(splits[:-1], splits[1:])]
 
     @property
     def _type_spec(self):
@@ -573,6 +583,8 @@ class RaggedTensor(Ragged):
                         "values, or take tf.cond")
 
     def __repr__(self):
+        if isinstance(self._row_splits, EagerTensor):
+            return "<tf.RaggedTensor %s>" % self.to_list()
         return "tf.RaggedTensor(values=%s, row_splits=%s)" % (
             self._values, self._row_splits)
 

@@ -5,6 +5,7 @@ import re
 
 from headrace import raw_ops as _raw
 from headrace._headrace import Operation, Tensor
+from headrace._loading import load as _load
 from headrace._src.framework import messages, nest
 from headrace._src.framework.graph import get_default_graph
 from headrace._src.framework.tensor import convert_to_tensor
@@ -73,7 +74,10 @@ class Concrete:
         known = {f.signature.name for f in graph._graph_def().library.function}
         library.library.function.extend(
             f for f in self.library if f.signature.name not in known)
-        graph._import_graph_def(library, "", [], [])
+        if graph._eager:
+            _load("_src.eager.backward").Imported(library)
+        else:
+            graph._import_graph_def(library, "", [], [])
 
 
 def _argument(name, number):

@@ -5,6 +5,8 @@ import functools
 import os
 
 from headrace import raw_ops as _raw
+from headrace._headrace import executing_eagerly
+from headrace._loading import load as _load
 from headrace._src.framework import dtypes, messages, nest
 from headrace._src.framework.graph import (
     GraphKeys, add_to_collection, device,
@@ -244,7 +246,11 @@ class _Loader:
             graph_def.library.gradient.add(
                 function_name=self._names[gradient.function_name],
                 gradient_func=self._names[gradient.gradient_func])
-        get_default_graph()._import_graph_def(graph_def, "", [], [])
+        self.imported = None  # functions that are executed eagerly
+        if executing_eagerly():
+            self.imported = _load("_src.eager.backward").Imported(graph_def)
+        else:
+            get_default_graph()._import_graph_def(graph_def, "", [], [])
 
     def _rename(self, node):
         node.op = self._names.get(node.op, node.op)
@@ -425,4 +431,6 @@ class _Late(Restored):
 
     def run(self, args, kwargs):
         self._bound = self._loader.bound(self._numbers)
+        if self._loader.imported is not None and not executing_eagerly():
+            self._loader.imported.add_to(get_default_graph())
         return super().run(args, kwargs)

@@ -3,6 +3,7 @@ import inspect
 import os
 
 from headrace import raw_ops as _raw
+from headrace._headrace import executing_eagerly
 from headrace._loading import load as _load
 from headrace._src.autograph.function import Concrete as _Traced
 from headrace._src.autograph.function import Function as _Function
@@ -334,7 +335,8 @@ def save(obj, export_dir, signatures=None):
                 return x * self.factor
         tf.saved_model.save(scale, "/tmp/scale")
 
-    The values of variables are those of the default session, or else Keras'.
+    The values of variables are those of the default session, or else Keras',
+    or their own where ops are executed eagerly.
     Each tf.function that is an attribute is saved for its input_signature, or
     for the types and shapes of the tensors that it was called with.
 
@@ -374,7 +376,10 @@ def save_objects(obj, export_dir, signatures=None):
     graph, keys = objects.checkpoint()
     export_dir = os.fspath(export_dir)
     folder = os.path.join(export_dir, constants.VARIABLES_DIRECTORY)
-    values = _session().run(list(keys.values())) if keys else []
+    if executing_eagerly():
+        values = [v.numpy() for v in keys.values()]
+    else:
+        values = _session().run(list(keys.values())) if keys else []
     exported = _Exported(objects, traced, signatures, keys)
     os.makedirs(folder, exist_ok=True)
     _write_values(graph, keys, values,
@@ -431,7 +436,7 @@ class _Exported:
                 "%s. TensorFlow objects (e.g. tf.Variable) captured by "
                 "functions must be tracked by assigning them to an attribute of "
                 "a tracked object or assigned to an attribute of the main "
-                "object directly." % tensor.name)
+                "object directly." % (tensor,))
         value = constant_value(tensor)
         if value is None:
             raise ValueError(
@@ -583,7 +588,9 @@ def _write_specification(function, proto):
 
 def _handle(variable):
     """The node of a variable, with the one that reads it, in this graph."""
-    name = variable.op.name
+    # Variables that are executed eagerly may have the same name.
+    name = get_default_graph().unique_name(variable.op.name,
+                                           mark_as_used=False)
     handle = _raw.VarHandleOp(
         dtype=variable.dtype.base_dtype, shape=variable.get_shape(),
         shared_name=name, name=name)

@@ -3,6 +3,8 @@ for sessions that are made after it."""
 import collections
 import functools
 
+from headrace._headrace import executing_eagerly
+from headrace._loading import load
 from headrace._src.framework import errors
 from headrace._src.framework import messages
 from headrace._src.session import session as _session
@@ -268,7 +270,7 @@ def set_virtual_device_configuration(device, virtual_devices):
     _change(virtual={**_settings.virtual, device: list(virtual_devices)})
 
 
-# These concern eager execution, which is not here: they change no session.
+# These concern eager execution: they change no session.
 
 def get_device_policy():
     """How eager execution would copy between devices: what was set."""
@@ -276,11 +278,14 @@ def get_device_policy():
 
 
 def set_device_policy(device_policy):
-    """Kept for get_device_policy, without an effect: it concerns eager
-    execution. ValueError for what is no policy."""
+    """Sets what happens to inputs of eagerly executed ops that are on other
+    devices. ValueError for what is no policy."""
     if device_policy is not None and device_policy not in _POLICIES:
         raise ValueError("Not a valid device policy: %r" % (device_policy,))
     _change(policy=device_policy or "silent")
+    if executing_eagerly():
+        load("_src.eager.context").context().device_policy = (
+            _POLICIES.index(device_policy or "silent"))
 
 
 def get_synchronous_execution():

@@ -12,7 +12,8 @@ import unittest
 import numpy as np
 
 from headrace import _headrace
-from headrace._headrace import Tensor
+from headrace._headrace import Tensor, executing_eagerly
+from headrace._loading import load
 from headrace._src.framework import dtypes
 from headrace._src.framework import graph as _graph
 from headrace._src.framework import nest
@@ -20,10 +21,12 @@ from headrace._src.framework.behavior import (
     GRAPH_DEF_VERSION, GRAPH_DEF_VERSION_MIN_CONSUMER)
 from headrace._src.framework.default_session import get_default_session
 from headrace._src.framework.errors import OpError
+from headrace._src.framework.indexed_slices import IndexedSlices
 from headrace._src.framework.messages import (
     ConfigProto, GraphDef, from_text)
 from headrace._src.framework.tensor import is_tensor
 from headrace._src.ops.random_ops import DEFAULT_GRAPH_SEED
+from headrace._src.ops.sparse_tensor import SparseTensor, SparseTensorValue
 from headrace._src.session.session import Session
 from headrace._src.testing.assertions import Assertions
 
@@ -126,6 +129,26 @@ def _is_ragged(*values):
     return any(hasattr(x, "ragged_rank") for x in values)
 
 
+def _value_now(x):
+    """The value of what was executed eagerly."""
+    if x is None:
+        return None
+    if callable(x) and not hasattr(x, "dtype"):
+        return nest.map_structure(_value_now, x())
+    if isinstance(x, SparseTensor):
+        return SparseTensorValue(x.indices.numpy(), x.values.numpy(),
+                                 x.dense_shape.numpy())
+    if isinstance(x, IndexedSlices):
+        return load("_src.framework.indexed_slices").IndexedSlicesValue(
+            x.values.numpy(), x.indices.numpy(),
+            None if x.dense_shape is None else x.dense_shape.numpy())
+    if hasattr(x, "nested_row_splits"):
+        return load("_src.ragged.ragged_factory").constant_value(x.to_list())
+    if hasattr(x, "numpy"):
+        return x.numpy()
+    raise ValueError("Unsupported type %s." % type(x))
+
+
 class TestCase(Assertions):
     """A test whose methods each begin with an empty default graph and fixed
     seeds."""
@@ -142,7 +165,8 @@ class TestCase(Assertions):
         np.random.seed(DEFAULT_GRAPH_SEED % 2 ** 32)
         # An earlier test may have failed within `with graph.as_default()`.
         _graph.leave_default_graphs()
-        _graph.reset_default_graph()
+        if not executing_eagerly():
+            _graph.reset_default_graph()
         _graph.get_default_graph().seed = DEFAULT_GRAPH_SEED
 
     def tearDown(self):
@@ -183,7 +207,10 @@ class TestCase(Assertions):
     def session(self, graph=None, config=None, use_gpu=False, force_gpu=False):
         """A new session as the default one, and its graph as the default
         graph. New nodes are placed on the CPU; with use_gpu nowhere, with
-        force_gpu on the GPU."""
+        force_gpu on the GPU. None while ops are executed eagerly."""
+        if executing_eagerly():
+            yield None
+            return
         with _new_session(graph, config, force_gpu) as session:
             with _placed(session, use_gpu, force_gpu):
                 yield session
@@ -197,6 +224,9 @@ class TestCase(Assertions):
 
     @contextlib.contextmanager
     def _kept_session(self, graph, config, use_gpu, force_gpu, is_strict):
+        if executing_eagerly():
+            yield None
+            return
         if self._session is None:
             self._session = _new_session(graph, config, force_gpu), {
                 "graph": graph, "config": config, "force_gpu value": force_gpu}
@@ -223,7 +253,10 @@ class TestCase(Assertions):
         return make
 
     def evaluate(self, tensors):
-        """Their values, by the default session or that of this test."""
+        """Their values, by the default session or that of this test, or at once
+        while ops are executed eagerly."""
+        if executing_eagerly():
+            return nest.map_structure(_value_now, tensors)
         session = get_default_session()
         if session is not None:
             return session.run(tensors)

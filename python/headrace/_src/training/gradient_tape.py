@@ -6,7 +6,8 @@ remembers from which node to which it recorded, and what it watched from when on
 tf.gradients does the rest; what was not recorded counts as constant."""
 import contextlib
 
-from headrace._headrace import Tensor
+from headrace._headrace import Tensor, executing_eagerly
+from headrace._loading import load
 from headrace._src.control.control_flow import while_loop
 from headrace._src.control.tensor_array import TensorArray
 from headrace._src.framework import nest
@@ -47,6 +48,11 @@ class GradientTape:
     through them, from what it watches: trainable variables that the nodes read,
     without watch_accessed_variables only what watch() names. gradient() may be
     called once, of a `persistent` tape more often."""
+
+    def __new__(cls, persistent=False, watch_accessed_variables=True):
+        if cls is GradientTape and executing_eagerly():
+            cls = load("_src.eager.tape").EagerTape
+        return super().__new__(cls)
 
     def __init__(self, persistent=False, watch_accessed_variables=True):
         self._persistent = persistent

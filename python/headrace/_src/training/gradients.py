@@ -8,7 +8,9 @@ import functools
 import inspect
 
 from headrace import _headrace
+from headrace._headrace import EagerTensor
 from headrace import raw_ops as _raw
+from headrace._loading import load
 from headrace._src.control.contexts import ControlFlowContext, place_of
 from headrace._src.control.control_flow import while_loop
 from headrace._src.control.tensor_array import TensorArray
@@ -186,7 +188,11 @@ def _as_list(x):
 def source_of(x):
     """The tensor that gradients by x are gradients by."""
     if isinstance(x, Variable):
-        return x.handle if x._is_resource else x._as_graph_element()
+        if not x._is_resource:
+            return x._as_graph_element()
+        handle = x.handle
+        return (convert_to_tensor(handle) if type(handle) is EagerTensor
+                else handle)
     return convert_to_tensor_or_indexed_slices(x)
 
 
@@ -213,6 +219,9 @@ def gradients(ys, xs, grad_ys=None, name="gradients",
     numbers of any shape (None for others). LookupError for an op without a
     gradient; ValueError for values of other graphs or `grad_ys` of another
     length or shape; TypeError for grad_ys of another type."""
+    if get_default_graph()._eager:
+        raise RuntimeError("tf.gradients is not supported when eager execution "
+                           "is enabled. Use tf.GradientTape instead.")
     ys, xs = _as_list(ys), _as_list(xs)
     stops = [] if stop_gradients is None else _as_list(stop_gradients)
     grad_ys = [None] * len(ys) if grad_ys is None else _as_list(grad_ys)
@@ -337,6 +346,11 @@ def variables_by_tensor(graph):
                 found[key_of(source_of(v))] = v
                 if not v._is_resource:
                     found[key_of(v.value())] = v
+    for handle, argument in getattr(graph, "_captured", {}).items():
+        if type(handle) is EagerTensor and handle._is_trainable:
+            v = load("_src.eager.variables").variable_of(handle)
+            if v is not None:
+                found[key_of(argument)] = v
     return found
 
 
@@ -365,6 +379,8 @@ def custom_gradient(f):
     @functools.wraps(f)
     def decorated(*args, **kwargs):
         global _custom_count
+        if get_default_graph()._eager:
+            return load("_src.eager.custom").call(f, args, kwargs)
         if kwargs:
             raise ValueError("The custom_gradient decorator currently supports "
                              "keywords arguments only when eager execution is "
@@ -384,7 +400,7 @@ def custom_gradient(f):
                 "`variable_scope` is created with `use_resource=False`.")
         given = {key_of(x) for x in args}
         variables = [v for v in variables if key_of(
-            v.handle if v._is_resource else v.value()) not in given]
+            source_of(v) if v._is_resource else v.value()) not in given]
         accepts = inspect.signature(grad_fn).parameters
         takes_variables = "variables" in accepts or any(
             p.kind is p.VAR_KEYWORD for p in accepts.values())

@@ -1,7 +1,10 @@
 """Learning rates that fall with the number of steps: tf.train.*_decay."""
+import functools
+import inspect
 import math
 
 from headrace import raw_ops as _raw
+from headrace._headrace import executing_eagerly
 from headrace._src.control import control_flow as _flow
 from headrace._src.framework import dtypes
 from headrace._src.framework.graph import name_scope
@@ -9,6 +12,21 @@ from headrace._src.framework.tensor import constant, convert_to_tensor
 from headrace._src.ops import array_ops as _array
 from headrace._src.ops import math_ops as _math
 from headrace._src.ops import random_ops as _random
+
+
+def _deferred(function):
+    """The function; while ops are executed eagerly, it gives a function without
+    arguments that computes the rate anew."""
+    @functools.wraps(function)
+    def decorated(*args, **kwargs):
+        if not executing_eagerly():
+            return function(*args, **kwargs)
+        bound = inspect.signature(function).bind(*args, **kwargs).arguments
+        step = bound.get("global_step", bound.get("x"))
+        if step is None:
+            _need_step(step, function.__name__)
+        return functools.partial(function, *args, **kwargs)
+    return decorated
 
 
 def _need_step(global_step, function):
@@ -31,6 +49,7 @@ def _decayed(rate, step, decay_steps, decay_rate, staircase, name, default,
         return factor(rate, share, decay_rate, dtype, scope)
 
 
+@_deferred
 def exponential_decay(learning_rate, global_step, decay_steps, decay_rate,
                       staircase=False, name=None):
     """learning_rate * decay_rate ^ (global_step / decay_steps); `staircase`
@@ -47,15 +66,20 @@ def exponential_decay(learning_rate, global_step, decay_steps, decay_rate,
             rate, _math.pow(decay, share), name=scope))
 
 
+_exponential = exponential_decay.__wrapped__  # type: ignore
+
+
+@_deferred
 def natural_exp_decay(learning_rate, global_step, decay_steps, decay_rate,
                       staircase=False, name=None):
     """learning_rate * exp(-decay_rate * global_step / decay_steps)."""
     _need_step(global_step, "natural_exp_decay")
     power = _math.exp(_math.negative(decay_rate))
-    return exponential_decay(learning_rate, global_step, decay_steps, power,
-                             staircase, name)
+    return _exponential(learning_rate, global_step, decay_steps, power,
+                        staircase, name)
 
 
+@_deferred
 def inverse_time_decay(learning_rate, global_step, decay_steps, decay_rate,
                        staircase=False, name=None):
     """learning_rate / (1 + decay_rate * global_step / decay_steps)."""
@@ -68,6 +92,7 @@ def inverse_time_decay(learning_rate, global_step, decay_steps, decay_rate,
                             _math.multiply(decay, share)), name=scope))
 
 
+@_deferred
 def polynomial_decay(learning_rate, global_step, decay_steps,
                      end_learning_rate=0.0001, power=1.0, cycle=False,
                      name=None):
@@ -99,6 +124,7 @@ def polynomial_decay(learning_rate, global_step, decay_steps,
             rate - end, _math.pow(1 - share, power)), end, name=scope)
 
 
+@_deferred
 def piecewise_constant(x, boundaries, values, name=None):
     """values[i] for x up to and with boundaries[i], the last value beyond all
     of them."""
@@ -150,6 +176,7 @@ def _cosine(share):
     return 0.5 * (1.0 + _math.cos(constant(math.pi, share.dtype) * share))
 
 
+@_deferred
 def cosine_decay(learning_rate, global_step, decay_steps, alpha=0.0,
                  name=None):
     """From learning_rate to alpha * learning_rate, as half a cosine."""
@@ -160,6 +187,7 @@ def cosine_decay(learning_rate, global_step, decay_steps, alpha=0.0,
         return _math.multiply(rate, (1 - alpha) * curve + alpha)
 
 
+@_deferred
 def cosine_decay_restarts(learning_rate, global_step, first_decay_steps,
                           t_mul=2.0, m_mul=1.0, alpha=0.0, name=None):
     """cosine_decay again and again, each time t_mul times as long and from a
@@ -188,6 +216,7 @@ def cosine_decay_restarts(learning_rate, global_step, first_decay_steps,
         return _math.multiply(rate, (1 - alpha) * curve + alpha, name=scope)
 
 
+@_deferred
 def linear_cosine_decay(learning_rate, global_step, decay_steps,
                         num_periods=0.5, alpha=0.0, beta=0.001, name=None):
     """learning_rate * ((alpha + linear fall) * a cosine of num_periods +
@@ -197,6 +226,7 @@ def linear_cosine_decay(learning_rate, global_step, decay_steps,
                           alpha, beta, name, "LinearCosineDecay", None)
 
 
+@_deferred
 def noisy_linear_cosine_decay(learning_rate, global_step, decay_steps,
                               initial_variance=1.0, variance_decay=0.55,
                               num_periods=0.5, alpha=0.0, beta=0.001,

@@ -1,4 +1,5 @@
 """Moving averages of variables and tensors: tf.train.ExponentialMovingAverage."""
+from headrace._headrace import EagerTensor
 from headrace._src.control import control_flow_ops as _flow
 from headrace._src.framework import dtypes
 from headrace._src.framework.graph import (
@@ -120,6 +121,12 @@ class ExponentialMovingAverage:
 
     @staticmethod
     def _key(v):
+        if hasattr(v, "_unique_id"):  # of eager execution
+            return v._unique_id
+        if isinstance(v, EagerTensor):
+            raise RuntimeError("ExponentialMovingAverage: averages of tensors "
+                               "are not supported when eager execution is "
+                               "enabled; give it variables")
         return v.graph, v.name
 
     def _make(self, v):

@@ -5,6 +5,7 @@ import os
 import time
 
 from headrace import raw_ops as _raw
+from headrace._headrace import executing_eagerly
 from headrace._loading import load as _load
 from headrace._src.framework import default_session, dtypes
 from headrace._src.framework.graph import (
@@ -25,6 +26,8 @@ from headrace._src.variables.variables import Variable
 def _session(given):
     if given is not None:
         return given
+    if executing_eagerly():
+        return None
     found = default_session.get_default_session()
     return found if found is not None else _load("keras.backend").get_session()
 
@@ -64,6 +67,8 @@ class _Nodes:
         return self._texts[known]
 
     def save(self, session, root, path):
+        if session is None:
+            return _load("_src.eager.checkpoints").write_objects(root, path)
         graph, keys = _objects.describe(root)
         texts = {key: x.serialize() for key, x in keys.items()
                  if isinstance(x, PythonState)}
@@ -131,13 +136,24 @@ class _Restored(_Status):
     def run_restore_ops(self, session=None):
         """Gives the variables their values in the session. A PythonState has its
         value already."""
-        self._nodes.restore(_session(session), self._match().values, self._path)
+        session = _session(session)
+        if session is None:
+            self._restore_now()
+        else:
+            self._nodes.restore(session, self._match().values, self._path)
+
+    def _restore_now(self):
+        """Gives the variables their values where ops are executed eagerly, also
+        those that are made later."""
+        _load("_src.eager.checkpoints").restore(self)
 
     def initialize_or_restore(self, session=None):
         """Gives the variables their values; those that the checkpoint has not
         are initialized."""
         session = _session(session)
         self.run_restore_ops(session)
+        if session is None:
+            return
         session.run([v.initializer for v in self._match().not_restored])
 
 
@@ -189,6 +205,8 @@ class _OfNothing(_Status):
 
     def initialize_or_restore(self, session=None):
         """Initializes the variables of the objects."""
+        if _session(session) is None:
+            return
         graph, keys = _objects.describe(self._root)
         _session(session).run([v.initializer for v in keys.values()
                                if isinstance(v, Variable)])
@@ -221,7 +239,8 @@ class Checkpoint(Setting):
 
     def _checkpoint_children(self):
         found = [(name, value) for name, value in saved_attributes(self)
-                 if name not in ("_save_counter", "_nodes")]
+                 if name not in ("_save_counter", "_nodes",
+                                 "_pending_restores")]
         if self._save_counter is not None:
             found.append(("save_counter", self._save_counter))
         return found
@@ -253,6 +272,8 @@ class Checkpoint(Setting):
         return path
 
     def _counted(self, session):
+        if session is None:
+            return int(self.save_counter.assign_add(1))
         if self._save_counter is None:
             session.run(self.save_counter.initializer)
         if self._nodes.count is None:
@@ -270,12 +291,17 @@ class Checkpoint(Setting):
         reader = NewCheckpointReader(path)
         names = reader.get_variable_to_shape_map()
         if _objects.KEY not in names:
-            return _OfNames(self._nodes, self, path, names, counter)
+            restored = _OfNames(self._nodes, self, path, names, counter)
+            if executing_eagerly():
+                restored._restore_now()
+            return restored
         graph = TrackableObjectGraph()
         graph.MergeFromString(reader.get_tensor(_objects.KEY))
         restored = _OfObjects(self._nodes, self, path, graph)
         for key, state in restored._match().states.items():
             state.deserialize(reader.get_tensor(key))
+        if executing_eagerly():
+            restored._restore_now()
         return restored
 
 
@@ -346,7 +372,8 @@ class CheckpointManager:
         if checkpoint_number is not None:
             number = checkpoint_number
         if not isinstance(number, int):
-            number = int(session.run(number))
+            number = int(number if session is None
+                         else session.run(number))
         path = self._checkpoint._nodes.save(
             session, self._checkpoint, "%s-%d" % (self._prefix, number))
         self._latest = path

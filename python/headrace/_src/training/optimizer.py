@@ -2,7 +2,7 @@
 import numpy as np
 
 from headrace import raw_ops as _raw
-from headrace._headrace import Tensor
+from headrace._headrace import EagerTensor, Tensor, executing_eagerly
 from headrace._src.control import control_flow_ops as _flow
 from headrace._src.framework import dtypes, nest
 from headrace._src.framework.graph import (
@@ -13,7 +13,9 @@ from headrace._src.framework.indexed_slices import (
 from headrace._src.framework.tensor import constant_value, convert_to_tensor
 from headrace._src.ops import array_ops as _array
 from headrace._src.training import slots as _slots
+from headrace._src.training.gradient_tape import GradientTape
 from headrace._src.training.gradients import gradients as _gradients
+from headrace._src.variables import tracking as _tracking
 from headrace._src.variables import variables as _variables
 from headrace._src.variables.base import Variable
 from headrace._src.variables.strategies import (
@@ -27,10 +29,16 @@ def _sum_by_index(values, indices):
         values, positions, _array.shape(unique)[0]), unique
 
 
+def _key_of(graph):
+    return None if graph._eager else graph
+
+
 def _key(variable):
     container = container_of(variable)
     if container is not None:
         return container.graph, container._shared_name
+    if hasattr(variable, "_unique_id"):  # of eager execution
+        return variable._unique_id
     return variable.op.graph, variable.op.name
 
 
@@ -107,7 +115,13 @@ class Optimizer:
                 "Optimizer.GATE_OP, Optimizer.GATE_GRAPH.  Not %s"
                 % (gate_gradients,))
         if callable(loss):
+            if executing_eagerly():
+                return self._gradients_of(loss, var_list, grad_loss)
             loss = loss()
+        elif executing_eagerly():
+            raise RuntimeError(
+                "`loss` passed to Optimizer.compute_gradients should be a "
+                "function when eager execution is enabled.")
         loss = self._scale_loss(loss)
         self._assert_valid_dtypes([loss])
         if grad_loss is not None:
@@ -135,6 +149,16 @@ class Optimizer:
             [v for g, v in pairs
              if g is not None and v.dtype != dtypes.resource])
         return pairs
+
+    def _gradients_of(self, loss, var_list, grad_loss):
+        """compute_gradients() of a function that is executed eagerly."""
+        with GradientTape() as tape:
+            if var_list is not None:
+                tape.watch(var_list)
+            value = self._scale_loss(loss())
+        if var_list is None:
+            var_list = tape.watched_variables()
+        return list(zip(tape.gradient(value, var_list, grad_loss), var_list))
 
     @staticmethod
     def _scale_loss(loss):
@@ -187,6 +211,8 @@ class Optimizer:
                     "Trying to optimize unsupported type ", v)
         with init_scope():
             self._create_slots([v for _, v in pairs])
+            if _tracking.restore_new is not None:
+                _tracking.restore_new()
         updates = []
         with name_scope(name, self._name) as scope:
             self._prepare()
@@ -232,6 +258,8 @@ class Optimizer:
 
     @staticmethod
     def _as_train_op(train):
+        if executing_eagerly():
+            return train
         if isinstance(train, Tensor):
             train = train.op
         operations = get_collection_ref(GraphKeys.TRAIN_OP)
@@ -300,8 +328,8 @@ class Optimizer:
         made = list(self._non_slot_variables())
         for slots in self._slots.values():
             made += slots.values()
-        return sorted((v for v in made if v.op.graph is graph),
-                      key=lambda v: v.name)
+        return sorted((v for v in made if hasattr(v, "_unique_id")
+                       or v.op.graph is graph), key=lambda v: v.name)
 
     def _slot_dict(self, slot_name):
         return self._slots.setdefault(slot_name, {})
@@ -318,7 +346,7 @@ class Optimizer:
     def _checkpoint_children(self):
         graph = get_default_graph()
         return sorted((name, variable) for (name, of), variable
-                      in self._non_slot_dict.items() if of is graph)
+                      in self._non_slot_dict.items() if of in (None, graph))
 
     def _checkpoint_slots(self):
         return sorted(self._slot_places, key=lambda place: place[0])
@@ -342,7 +370,7 @@ class Optimizer:
     def _create_non_slot_variable(self, initial_value, name, colocate_with):
         """A variable of the optimizer itself, once in a graph, beside the
         variable `colocate_with` and of its kind."""
-        key = name, get_default_graph()
+        key = name, _key_of(get_default_graph())
         if key not in self._non_slot_dict:
             with colocate_vars_with(colocate_with):
                 self._non_slot_dict[key] = Variable(
@@ -352,6 +380,8 @@ class Optimizer:
 
     def _get_non_slot_variable(self, name, graph=None):
         variable = self._non_slot_dict.get((name, graph))
+        if variable is None:  # of eager execution
+            variable = self._non_slot_dict.get((name, None))
         if hasattr(variable, "devices"):
             return variable.get()
         return variable
@@ -461,7 +491,8 @@ class OpUpdates:
         done = op(var=var.handle if var._is_resource else var,
                   use_locking=self._use_locking, **{self._gradient_input: grad},
                   **self._inputs(var), **indices, **self._attrs())
-        return done.op if isinstance(done, Tensor) else done
+        return (done.op if isinstance(done, Tensor)
+                and not isinstance(done, EagerTensor) else done)
 
     def _apply_dense(self, grad, var):
         return self._apply_op("Apply", var, grad)

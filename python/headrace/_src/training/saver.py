@@ -6,6 +6,8 @@ import time
 
 import numpy as np
 
+from headrace._headrace import executing_eagerly
+from headrace._loading import load
 from headrace._src.framework import errors
 from headrace._src.framework.messages import (
     SaverDef, TrackableObjectGraph)
@@ -83,13 +85,14 @@ class Saver:
         self._save_relative_paths = save_relative_paths
         self._filename = filename
         self._is_built = False
+        self._is_eager = executing_eagerly()
         self._is_empty = False
         self._last_checkpoints = []  # [(path, when)], the oldest first
         self._to_be_deleted = []
         self._lock = threading.RLock()  # held by save()
         if not defer_build:
             self.build()
-        if self.saver_def is not None:
+        if self.saver_def is not None and not self._is_eager:
             self._check_saver_def()
             self._write_version = self.saver_def.version
 
@@ -104,6 +107,18 @@ class Saver:
             return
         self._is_built = True
         if self.saver_def is None:
+            if self._is_eager:
+                if self._var_list is None:
+                    raise RuntimeError(
+                        "When eager execution is enabled, `var_list` must "
+                        "specify a list or dict of variables to save")
+                self.saver_def = SaverDef(
+                    max_to_keep=self._max_to_keep or 0,
+                    keep_checkpoint_every_n_hours=self._keep_hours,
+                    version=self._write_version)
+                self._next_checkpoint_time = (
+                    time.time() + self._keep_hours * 3600)
+                return
             if self._var_list is None:
                 self._var_list = all_saveables()
             if not self._var_list:
@@ -199,10 +214,11 @@ class Saver:
 
     def _path_with_step(self, sess, save_path, global_step):
         if not isinstance(global_step, (numbers.Integral, np.integer)):
-            if not hasattr(global_step, "name"):
+            if not hasattr(global_step, "dtype"):
                 raise TypeError("global_step must be an int, a Tensor or a "
                                 "variable, got %r" % (global_step,))
-            global_step = int(sess.run(global_step))
+            global_step = (int(global_step) if self._is_eager
+                           else int(sess.run(global_step)))
         return save_path + ("-%08d" if self._pad_step_number else "-%d") % (
             global_step)
 
@@ -227,7 +243,9 @@ class Saver:
         if os.path.split(latest_filename)[0]:
             raise ValueError("'latest_filename' must not contain path "
                              "components")
-        if not isinstance(sess, Session):
+        if self._is_eager:
+            write_meta_graph = False
+        elif not isinstance(sess, Session):
             sess = _inner_session(sess)
         # A thread may save beside the training: who asked for the step first
         # must be the first to write the state.
@@ -255,7 +273,10 @@ class Saver:
                 raise ValueError("Parent directory of %s doesn't exist, can't "
                                  "save." % save_path) from None
         written = None
-        if not self._is_empty:
+        if self._is_eager:
+            written = load("_src.eager.checkpoints").write(
+                self._var_list, path)
+        elif not self._is_empty:
             written = as_str(sess.run(
                 self.saver_def.save_tensor_name,
                 {self.saver_def.filename_tensor_name: path}))
@@ -304,6 +325,11 @@ class Saver:
         if not management.checkpoint_exists(path):
             raise ValueError("The passed save_path is not a valid checkpoint: "
                              + path)
+        if self._is_eager:
+            logging.info("Restoring parameters from %s", path)
+            load("_src.eager.checkpoints").read(self._var_list, path,
+                                                self._reshape)
+            return
         if not isinstance(sess, Session):
             sess = _inner_session(sess)
         logging.info("Restoring parameters from %s", path)

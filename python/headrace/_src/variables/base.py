@@ -33,6 +33,12 @@ def _arguments(initial_value=None, trainable=None, collections=None,
     return locals()
 
 
+# Arguments of ResourceVariable after the first six, which are those of Variable.
+_OF_RESOURCES = ("dtype", "variable_def", "import_scope", "constraint",
+                 "distribute_strategy", "synchronization", "aggregation",
+                 "shape")
+
+
 class _VariableType(type):
     """Variable(...) makes what the creators of the graph's scopes make, by
     default what `make` does, which variables.py sets."""
@@ -46,7 +52,23 @@ class _VariableType(type):
             for creator in get_default_graph()._variable_creators:
                 make = _calling(creator, make)
             return make(**_arguments(*args, **kwargs))
-        return super().__call__(*args, **kwargs)
+        if cls.__name__ == "ResourceVariable":
+            kwargs.pop("distribute_strategy", None)
+            kwargs.update(zip(_OF_RESOURCES, args[6:]))
+            args = args[:6]
+        if cls.__name__ == "ResourceVariable" and is_made_eagerly():
+            cls = load("_src.eager.variables").EagerVariable
+        return type.__call__(cls, *args, **kwargs)
+
+
+def is_made_eagerly():
+    """Whether a variable that is made now has its value at once: also in a
+    function that is being traced, if its caller executes eagerly."""
+    graph = get_default_graph()
+    if graph._eager or not graph.building_function:
+        return graph._eager
+    with init_scope():
+        return get_default_graph()._eager
 
 
 def _calling(creator, following):
@@ -144,12 +166,13 @@ class Variable(metaclass=_VariableType):
         self._constraint = constraint
         self._save_slice_info = None
         self._initial_value = None
-        graph = get_default_graph()
+        graph = self._made_in = get_default_graph()
         with init_scope(), name_scope(
-                name, "Variable", [] if callable(initial_value)
-                else [initial_value]) as scope:
+                name, "Variable", [] if callable(initial_value) or (
+                    graph._captures) else [initial_value]) as scope:
             self._make(initial_value, dtype, scope, validate_shape,
                        caching_device, shape)
+        self.__dict__.pop("_made_in", None)
         graph.add_to_collections(collections, self)
 
     def _restore(self, variable_def, import_scope):

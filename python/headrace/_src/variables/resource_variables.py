@@ -1,6 +1,7 @@
 """ResourceVariable: a variable that is a handle, read and written by nodes of
 its own."""
 import contextlib
+import inspect
 
 from headrace import raw_ops as _raw
 from headrace._src.framework import dtypes
@@ -15,6 +16,14 @@ class ResourceVariable(Variable):
     """A VarHandleOp node; read and written by ops that take its handle."""
 
     _is_resource = True
+    __signature__ = inspect.signature(lambda initial_value=None, trainable=None,
+                                      collections=None, validate_shape=True,
+                                      caching_device=None, name=None,
+                                      dtype=None, variable_def=None,
+                                      import_scope=None, constraint=None,
+                                      distribute_strategy=None,
+                                      synchronization=None, aggregation=None,
+                                      shape=None: None)
 
     def _make(self, initial_value, dtype, scope, validate_shape,
               caching_device, shape):
@@ -209,6 +218,12 @@ class _WrittenVariable(ResourceVariable):
 def _refuse_updates():
     def refuse(sign):
         def operator(self, other):
+            if sign in "+-" and hasattr(self, "_unique_id"):
+                raise RuntimeError(
+                    "Variable %s= value not supported. Use "
+                    "variable.assign_%s(value) to modify the variable value "
+                    "and variable = variable %s value to get a new Tensor "
+                    "object." % (sign, "add" if sign == "+" else "sub", sign))
             raise RuntimeError(
                 "Variable %s= value not supported. Use `var.assign(var %s "
                 "value)` to modify the variable or `var = var %s value` to get "

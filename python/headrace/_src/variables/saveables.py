@@ -65,6 +65,8 @@ class _RefVariable(SaveableObject):
 class _ResourceVariable(SaveableObject):
     def __init__(self, var, slice_spec, name, is_read=True):
         self._var = var
+        if var._graph_element is None:  # of eager execution
+            is_read = True
         tensor = self._read if is_read else var._graph_element
         super().__init__(var, [SaveSpec(tensor, slice_spec, name, var.dtype,
                                         var.device)], name)

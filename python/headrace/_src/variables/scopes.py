@@ -197,6 +197,23 @@ def _store(graph=None):
     return graph._variable_scopes
 
 
+@contextlib.contextmanager
+def with_store(graph, store):
+    """Inside, get_variable of this graph uses a store of new_store()."""
+    outer = _store(graph)
+    store.scopes = outer.scopes
+    graph._variable_scopes = store
+    try:
+        yield
+    finally:
+        graph._variable_scopes = outer
+
+
+def new_store():
+    """A store for with_store()."""
+    return _Store()
+
+
 def get_variable_scope():
     """The innermost variable scope of the default graph.
 

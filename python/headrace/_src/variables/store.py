@@ -2,7 +2,7 @@
 import functools
 import inspect
 
-from headrace._headrace import Tensor
+from headrace._headrace import Tensor, executing_eagerly
 from headrace._src.framework import dtypes
 from headrace._src.framework.graph import (
     GraphKeys, colocate_with, get_default_graph, init_scope, name_scope)
@@ -23,6 +23,9 @@ class VariableStore:
 
     def __init__(self):
         self._vars = {}
+        # While ops are executed eagerly, the variables belong to the program.
+        self._is_eager = executing_eagerly()
+        self._shares_all = False  # of an EagerVariableStore
         self._partitioned_vars = {}
 
     def get_variable(self, name, shape=None, dtype=dtypes.float32,
@@ -172,6 +175,8 @@ class VariableStore:
             raise ValueError("If initializer is a constant, do not specify "
                              "shape.")
         shape = TensorShape(shape)
+        if self._shares_all or self._is_eager:
+            reuse = None
         found = self._vars.get(name)
         if found is not None:
             if reuse is False:
@@ -202,9 +207,11 @@ class VariableStore:
                     name, initializer, shape, dtype, partition_info)
         variable = Variable(initial_value=initializer, name=name, dtype=kind,
                             **arguments)
-        self._vars[name] = variable
+        if not self._is_eager:
+            self._vars[name] = variable
         if regularizer:  # some programs pass an empty dict for none
-            with colocate_with(variable.op), \
+            with colocate_with(None if self._is_eager else variable.op,
+                               self._is_eager), \
                     name_scope(name + "/Regularizer/"), init_scope():
                 loss = regularizer(variable)
             if loss is not None:

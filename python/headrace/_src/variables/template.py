@@ -1,11 +1,12 @@
 """make_template: functions whose variables are made once and then shared."""
 import functools
 
-from headrace._headrace import user_source_line
+from headrace._headrace import executing_eagerly, user_source_line
 from headrace._src.framework.graph import (
-    GraphKeys, get_collection, get_collection_ref)
+    GraphKeys, get_collection, get_collection_ref, get_default_graph)
 from headrace._src.variables.scopes import (
-    pure_variable_scope, unique_variable_scope, variable_scope)
+    new_store, pure_variable_scope, unique_variable_scope, variable_scope,
+    with_store)
 
 
 def make_template(name_, func_, create_scope_now_=False, unique_name_=None,
@@ -37,6 +38,11 @@ class Template:
         self._scope = None
         self._called = False   # the first call has begun
         self._variables_created = False  # and ended
+        self._store = None  # of a template that is called eagerly
+        if executing_eagerly():
+            self._store = new_store()
+            self._store._is_eager = False
+            self._store._shares_all = True
         if create_scope_now:
             with pure_variable_scope(unique_name or unique_variable_scope(name),
                                      custom_getter=custom_getter) as scope:
@@ -48,6 +54,12 @@ class Template:
     var_scope = property(lambda self: self._scope)
 
     def __call__(self, *args, **kwargs):
+        if self._store is not None and executing_eagerly():
+            with with_store(get_default_graph(), self._store):
+                return self._call_in_scope(args, kwargs)
+        return self._call_in_scope(args, kwargs)
+
+    def _call_in_scope(self, args, kwargs):
         if self._scope is not None:
             with variable_scope(self._scope, reuse=self._called):
                 return self._call(args, kwargs)
@@ -96,6 +108,12 @@ class Template:
     def _variables(self, collection):
         if not self._variables_created:
             return []
+        if self._store is not None:
+            found = list(self._store._vars.values())
+            if collection == GraphKeys.LOCAL_VARIABLES:
+                return []
+            return [v for v in found if v.trainable or (
+                collection != GraphKeys.TRAINABLE_VARIABLES)]
         return get_collection(collection, self.variable_scope_name)
 
     @property

@@ -4,6 +4,10 @@ import functools
 
 from headrace._loading import load as _load
 
+# Gives new variables the values of a checkpoint that was restored before they
+# were made; None if there is none.
+restore_new = None
+
 
 def attributes(thing):
     """[(name, value)] of an object, in the order in which they were set, without

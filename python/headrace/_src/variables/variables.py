@@ -10,7 +10,8 @@ from headrace._src.framework.graph import (
     GraphKeys, colocate_with, device, get_default_graph, name_scope)
 from headrace._src.framework.tensor import constant, convert_to_tensor
 from headrace._src.ops import array_ops as _array
-from headrace._src.variables.base import Variable, sparse_parts
+from headrace._src.variables.base import (
+    Variable, is_made_eagerly, sparse_parts)
 from headrace._src.variables.ref_variables import RefVariable
 from headrace._src.variables.resource_variables import ResourceVariable
 
@@ -39,6 +40,7 @@ def _make_default(use_resource=None, **arguments):
         use_resource = scopes and scopes.current.use_resource
     if use_resource is None:
         use_resource = _use_resource_by_default
+    use_resource = use_resource or is_made_eagerly()
     return (ResourceVariable if use_resource else RefVariable)(**arguments)
 
 

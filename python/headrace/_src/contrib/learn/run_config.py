@@ -94,7 +94,7 @@ class _Config(ClusterConfig):
     `num_cores`, `log_device_placement` and `gpu_memory_fraction` go into
     `tf_config`, a ConfigProto, and no further; `session_config` is what sessions
     get. `save_checkpoints_secs` is 600 unless one of the two is given. Other
-    arguments are tf.estimator.RunConfig's. It makes no tensors. ValueError for a
+    arguments are tf.estimator.RunConfig's. It makes no tensors: there are no shapes or dtypes. ValueError for a
     task that the cluster does not have, and for another model_dir than
     TF_CONFIG's."""
 
