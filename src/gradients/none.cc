@@ -69,6 +69,8 @@ REGISTER_NO_GRADIENTS(
     "TensorArraySizeV2", "TensorArraySizeV3", "TensorArrayV2", "TensorArrayV3",
     "TensorListConcatLists", "TensorListElementShape", "TensorListLength",
     "TensorListPushBackBatch", "TextLineReader", "WholeFileReader");
+REGISTER_NO_GRADIENTS("it is a step of training", "SdcaFprint", "SdcaOptimizer",
+                      "SdcaOptimizerV2", "SdcaShrinkL1");
 REGISTER_NO_GRADIENTS("its output is for people", "Assert", "AudioSummary",
                       "AudioSummaryV2", "HistogramSummary", "ImageSummary",
                       "MergeSummary", "ScalarSummary", "TensorSummary",

@@ -36,9 +36,9 @@ NEVER = {
                     BY_A_RUN),
 }
 # Tests whose sessions run ops that no case or program has.
-RECORDED = ["test_candidate_sampling", "test_control_flow", "test_data",
-            "test_data_experimental", "test_data_files", "test_data_iterators",
-            "test_data_windows", "test_dataset_op_values", "test_edge_values", "test_fractional_pool",
+RECORDED = ["test_boosted_trees", "test_candidate_sampling", "test_contrib_columns", "test_control_flow", "test_data",
+            "test_data_experimental", "test_data_files", "test_data_iterators", "test_data_stats",
+            "test_data_windows", "test_factorization", "test_iterator_state", "test_random_forests", "test_sdca", "test_dataset_op_values", "test_edge_values", "test_fractional_pool",
             "test_function", "test_image", "test_input_pipelines",
             "test_kept_values", "test_lookup", "test_lookup_tables",
             "test_lstm", "test_names_and_values", "test_ops", "test_parsing",

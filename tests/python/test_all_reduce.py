@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 import headrace as tf
-import headrace.compat
+from tensorflow_modules import tensorflow
 
-headrace.compat.install()
-from tensorflow.contrib.all_reduce.python import all_reduce  # noqa: E402
-from tensorflow.contrib.nccl.python.ops import nccl_ops  # noqa: E402
+with tensorflow():
+    from tensorflow.contrib.all_reduce.python import all_reduce
+    from tensorflow.contrib.nccl.python.ops import nccl_ops
 
 DEVICES = ["/job:localhost/replica:0/task:0/device:CPU:%d" % i
            for i in range(8)]

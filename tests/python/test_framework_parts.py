@@ -44,7 +44,7 @@ def test_functions_take_and_give_structures(make, wanted, shapes):
 
 
 def test_function_needs_types():
-    with pytest.raises(ValueError, match="output_types must be given"):
+    with pytest.raises(TypeError, match="DType"):
         framework.py_func(lambda: 1)
 
 

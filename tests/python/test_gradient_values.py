@@ -666,7 +666,8 @@ WITHOUT_ENTRY = {
         "CudnnRNNBackprop *BackpropFilter *BackpropInput *BackpropInputV2 "
         "*BackpropFilterV2",
     "they parse or serialize":
-        "Parse* DecodeCSV SerializeSparse SerializeManySparse "
+        "Parse* DecodeCSV SerializeIterator SerializeSparse "
+        "SerializeManySparse "
         "DeserializeSparse",
     "their output is random":
         "Random* Stateful* Stateless* NonDeterministicInts "
@@ -679,6 +680,8 @@ WITHOUT_ENTRY = {
     "they count or search":
         "*Bincount *CountSparseOutput Unique* ListDiff NearestNeighbors "
         "NonMaxSuppressionV5 CombinedNonMaxSuppression",
+    "they grow trees and ask them":
+        "BoostedTrees* TreePredictionsV4",
     "TensorFlow 1.15 has no rule":
         "AdjustContrastv2 AdjustHue AdjustSaturation AudioSpectrogram "
         "BatchCholesky BatchFFT BatchFFT2D BatchFFT3D BatchIFFT BatchIFFT2D "
@@ -688,11 +691,12 @@ WITHOUT_ENTRY = {
         "BatchMatrixTriangularSolve BatchSelfAdjointEig BatchSelfAdjointEigV2 "
         "BatchSvd Bitcast ClipByValue DeepCopy DrawBoundingBoxesV2 For "
         "FusedPadConv2D FusedResizeAndPadConv2D IRFFT3D "
-        "Lu MatrixExponential MatrixLogarithm Mfcc Mod "
+        "Lu MaskedMatmul MatrixExponential MatrixLogarithm Mfcc Mod "
         "ParallelConcat RFFT3D RaggedTensorFromVariant RaggedTensorToTensor "
         "RefSelect ResizeArea SegmentProd SelfAdjointEig Snapshot "
         "SparseReduceMax SparseReduceMaxSparse SparseReduceSumSparse "
-        "SparseSplit TensorArrayPack TensorArrayUnpack TruncateMod",
+        "SparseSplit TensorArrayPack TensorArrayUnpack TruncateMod "
+        "WALSComputePartialLhsAndRhs",
     "TensorFlow 1.15 does not have the op":
         "BandedTriangularSolve BatchMatMulV3 BesselI0 BesselI1 BesselJ0 "
         "BesselJ1 BesselK0 BesselK0e BesselK1 BesselK1e BesselY0 BesselY1 "

@@ -14,6 +14,12 @@ def optimizer(scale, inner=tf.train.GradientDescentOptimizer):
     return experimental.MixedPrecisionLossScaleOptimizer(inner(.1), scale)
 
 
+@pytest.fixture(autouse=True)
+def no_graph_rewrite():
+    yield
+    experimental.disable_mixed_precision_graph_rewrite()
+
+
 @pytest.mark.parametrize("make, steps, found", [
     (lambda: optimizer(experimental.DynamicLossScale(4., 2, 2.)), STEPS,
      [(.9, 1, 4), (.7, 2, 8), (.7, 2, 4), (.6, 3, 4), (.5, 4, 8), (.4, 5, 8),

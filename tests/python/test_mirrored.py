@@ -217,7 +217,7 @@ def test_training_is_that_of_one_device(make, tmp_path):
     def train(loss, path, strategy=None):
         with session() as s:
             s.run(tf.global_variables_initializer())
-            s.run(tf.get_collection("iterators"))
+            s.run(tf.get_collection("starts"))
             for _ in range(2):
                 value = s.run(loss)
             if strategy:
@@ -233,7 +233,7 @@ def test_training_is_that_of_one_device(make, tmp_path):
         with strategy.scope():
             data = tf.data.Dataset.from_tensors(rows).repeat()
             iterator = strategy.make_dataset_iterator(data)
-            tf.add_to_collection("iterators", iterator.initialize())
+            tf.add_to_collection("starts", iterator.initialize())
             loss, optimizer = build(lambda f: strategy.reduce(
                 "sum", strategy.experimental_run(lambda x: f(x, .5),
                                                  iterator)))

@@ -288,5 +288,3 @@ def test_predictor_of_a_saved_model(tmp_path):
             predictor.from_saved_model(path, **more)
     with pytest.raises(OSError):
         predictor.from_saved_model(str(tmp_path / "none"))
-    with pytest.raises(AttributeError, match="not supported"):
-        predictor.from_estimator  # noqa: B018

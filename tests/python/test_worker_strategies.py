@@ -7,13 +7,13 @@ import json
 import pytest
 
 import headrace as tf
-import headrace.compat
+from tensorflow_modules import tensorflow
 
-headrace.compat.install()
-from tensorflow.python.distribute import (  # noqa: E402
-    distribute_coordinator as coordinator,
-    distribute_coordinator_context as coordinator_context,
-    multi_worker_util as util)
+with tensorflow():
+    from tensorflow.python.distribute import (
+        distribute_coordinator as coordinator,
+        distribute_coordinator_context as coordinator_context,
+        multi_worker_util as util)
 
 CLUSTER = {"chief": ["c:1"], "worker": ["w:1", "w:2"], "ps": ["p:1", "p:2"],
            "evaluator": ["e:1"]}
