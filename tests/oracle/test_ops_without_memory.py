@@ -32,6 +32,11 @@ NEVER = {
     **dict.fromkeys(("CollectiveAllToAllV2", "CollectiveBcastRecv", "CollectiveBcastRecvV2", "CollectiveBcastSend",
                      "CollectiveBcastSendV2", "CollectiveGather", "CollectiveGatherV2", "CollectiveReduce",
                      "CollectiveReduceScatterV2", "CollectiveReduceV2"), "they wait for their peers; tests/distributed has these"),
+    **dict.fromkeys(("BoostedTreesQuantileStreamResourceDeserialize", "DeserializeIterator", "FertileStatsDeserialize",
+                     "FertileStatsIsInitializedOp", "IsBoostedTreesEnsembleInitialized", "SerializeIterator",
+                     "TreeDeserialize", "TreeIsInitializedOp"),
+                    "they save and restore objects, in sessions of more than one run: test_boosted_trees, "
+                    "test_random_forests and test_iterator_state have these"),
     **dict.fromkeys(("_Arg", "_ArrayToList", "_ListToArray"),
                     BY_A_RUN),
 }
