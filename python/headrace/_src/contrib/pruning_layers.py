@@ -262,10 +262,10 @@ class _MaskedCell:
         self._masked_kernel = _collect(self._kernel, mask, threshold)
         self.built = True
 
-    def call(self, inputs, state):
+    def call(self, inputs, *args, **kwargs):
         kernel, self._kernel = self._kernel, self._masked_kernel
         try:
-            return super().call(inputs, state)
+            return super().call(inputs, *args, **kwargs)
         finally:
             self._kernel = kernel
 
