@@ -45,6 +45,7 @@ const std::vector<std::string>& KnownVariables() {
       "HEADRACE_CONV_TUNING",
       "HEADRACE_COUNT_KERNELS",
       "HEADRACE_DISABLE_PASSES",
+      "HEADRACE_EAGER_TESTS",
       "HEADRACE_GPU_HOST_DEVICES",
       "HEADRACE_GPU_HOST_MEMORY_MB",
       "HEADRACE_GPU_PLATFORM",

@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 
 import headrace as tf
+from tensorflow_modules import tensorflow
 
 # By namespace, the number of names that are here; TensorFlow 1.15 has one more
 # in utils, plot_model.
@@ -55,11 +56,10 @@ def test_a_model_of_contrib_keras():
 
 
 def test_modules_below_api():
-    import headrace.compat
-    headrace.compat.install()
-    from tensorflow.contrib.keras.api.keras.layers import Dense
-    from tensorflow.contrib.keras.api.keras.preprocessing import sequence
-    from tensorflow.contrib.keras import backend
+    with tensorflow():
+        from tensorflow.contrib.keras.api.keras.layers import Dense
+        from tensorflow.contrib.keras.api.keras.preprocessing import sequence
+        from tensorflow.contrib.keras import backend
     assert Dense is tf.keras.layers.Dense
     assert backend.relu is tf.keras.backend.relu
     assert sequence.pad_sequences is tf.keras.preprocessing.sequence.pad_sequences
