@@ -10,14 +10,15 @@ import numpy as np
 import pytest
 
 import headrace as tf
-import headrace.compat
+from tensorflow_modules import tensorflow
 
-headrace.compat.install()
-from tensorflow.python.distribute import (  # noqa: E402
-    combinations, cross_device_ops, cross_device_utils,
-    distribute_coordinator as coordinator,
-    distribute_coordinator_context as current, multi_worker_test_base as base,
-    reduce_util, strategy_combinations, values as value_lib)
+with tensorflow():
+    from tensorflow.python.distribute import (
+        combinations, cross_device_ops, cross_device_utils,
+        distribute_coordinator as coordinator,
+        distribute_coordinator_context as current,
+        multi_worker_test_base as base, reduce_util, strategy_combinations,
+        values as value_lib)
 
 SEEN: dict = {}
 
