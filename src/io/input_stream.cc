@@ -174,6 +174,14 @@ Status InputStream::Skip(uint64_t n, uint64_t* skipped) {
   return OkStatus();
 }
 
+Status InputStream::SkipTo(uint64_t offset, const std::string& path) {
+  uint64_t skipped = 0;
+  HR_RETURN_IF_ERROR(Skip(offset, &skipped));
+  if (skipped == offset) return OkStatus();
+  return errors::DataLoss("file \"", path, "\" has ", skipped,
+                          " bytes, and is to be read from byte ", offset);
+}
+
 StatusOr<Compression> ParseCompression(std::string_view name) {
   if (name.empty()) return Compression::kNone;
   if (name == "ZLIB") return Compression::kZlib;

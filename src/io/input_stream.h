@@ -25,6 +25,9 @@ class InputStream {
   [[nodiscard]] Status ReadString(size_t n, std::string* out);
   // Skips up to n bytes.
   [[nodiscard]] virtual Status Skip(uint64_t n, uint64_t* skipped);
+  // Goes from the beginning of the file `path` to byte `offset`. DataLoss if it
+  // is shorter.
+  [[nodiscard]] Status SkipTo(uint64_t offset, const std::string& path);
 };
 
 enum class Compression { kNone, kZlib, kGzip };

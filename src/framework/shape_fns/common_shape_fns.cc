@@ -143,6 +143,13 @@ Status ScalarShape(InferenceContext* c) {
   return OkStatus();
 }
 
+Status IntAttr(const InferenceContext& c, const char* attr, int* n) {
+  int64_t value = 0;
+  HR_RETURN_IF_ERROR(c.GetAttr(attr, &value));
+  *n = static_cast<int>(value);
+  return OkStatus();
+}
+
 Status StringHandleShape(InferenceContext* c) {
   c->set_output(0, c->Vector(2));
   return OkStatus();

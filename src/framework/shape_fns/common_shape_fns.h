@@ -41,6 +41,8 @@ Status UnchangedShapeWithRank(InferenceContext* c, int rank);
 Status ScalarShape(InferenceContext* c);        // output 0 = []
 Status StringHandleShape(InferenceContext* c);  // output 0 = [2]
 Status NoOutputs(InferenceContext* c);
+// An attr of type int that fits an int, as the size of a list of inputs does.
+Status IntAttr(const InferenceContext& c, const char* attr, int* n);
 Status MergeBothInputs(InferenceContext* c);  // unary gradients: merge(0, 1)
 Status BroadcastBinaryOp(InferenceContext* c);
 Status MatMulShape(InferenceContext* c);

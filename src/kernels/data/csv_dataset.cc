@@ -59,20 +59,11 @@ class CsvDataset : public Dataset {
 
     Status SaveOrRestore(const IteratorContext&,
                          IteratorState* state) override {
-      const size_t files = format_.paths.size();
-      HR_RETURN_IF_ERROR(state->Index("CSV:file", &at_, files));
       bool open = reader_ != nullptr;
-      HR_RETURN_IF_ERROR(state->Bool("CSV:open", &open));
-      if (!open) return OkStatus();
-      if (at_ == files) {
-        return state->Wrong("CSV:file", "is past the last file");
-      }
-      int64_t offset = state->restoring()
-                           ? 0
-                           : static_cast<int64_t>(begin_ + reader_->offset());
-      HR_RETURN_IF_ERROR(state->Int("CSV:offset", &offset));
-      return state->restoring() ? OpenAt(static_cast<uint64_t>(offset))
-                                : OkStatus();
+      uint64_t offset = open ? begin_ + reader_->offset() : 0;
+      HR_RETURN_IF_ERROR(state->PlaceInFiles("CSV", format_.paths.size(), &at_,
+                                             &open, &offset));
+      return open && state->restoring() ? OpenAt(offset) : OkStatus();
     }
 
    private:
@@ -137,12 +128,7 @@ class CsvDataset : public Dataset {
           std::unique_ptr<InputStream> input,
           OpenInputStream(Env::Default(), path, format_.compression,
                           format_.buffer_size));
-      uint64_t skipped = 0;
-      HR_RETURN_IF_ERROR(input->Skip(offset, &skipped));
-      if (skipped < offset) {
-        return errors::DataLoss("file \"", path, "\" has ", skipped,
-                                " bytes, and is to be read from byte ", offset);
-      }
+      HR_RETURN_IF_ERROR(input->SkipTo(offset, path));
       begin_ = offset;
       reader_ = std::make_unique<CsvReader>(std::move(input), format_.delimiter,
                                             format_.quotes);

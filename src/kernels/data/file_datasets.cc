@@ -24,15 +24,6 @@ class FileReader {
   virtual uint64_t offset() const = 0;
 };
 
-// Goes to the place of a file from which it was not read to its end.
-Status SkipTo(uint64_t offset, const std::string& path, InputStream* input) {
-  uint64_t skipped = 0;
-  HR_RETURN_IF_ERROR(input->Skip(offset, &skipped));
-  if (skipped == offset) return OkStatus();
-  return errors::DataLoss("file \"", path, "\" has ", skipped,
-                          " bytes, and is to be read from byte ", offset);
-}
-
 // How files are opened.
 struct FileFormat {
   Compression compression = Compression::kNone;
@@ -71,7 +62,7 @@ class LineFileReader : public FileReader {
                                                     const std::string& path,
                                                     uint64_t offset) {
     HR_ASSIGN_OR_RETURN(std::unique_ptr<InputStream> input, format.Open(path));
-    HR_RETURN_IF_ERROR(SkipTo(offset, path, input.get()));
+    HR_RETURN_IF_ERROR(input->SkipTo(offset, path));
     return std::make_unique<LineFileReader>(std::move(input));
   }
   explicit LineFileReader(std::unique_ptr<InputStream> input)
@@ -110,7 +101,7 @@ class FixedLengthFileReader : public FileReader {
       return errors::DataLoss("file \"", path, "\" ends inside its header of ",
                               format.header_bytes, " bytes");
     }
-    HR_RETURN_IF_ERROR(SkipTo(offset, path, input.get()));
+    HR_RETURN_IF_ERROR(input->SkipTo(offset, path));
     return std::make_unique<FixedLengthFileReader>(format, path,
                                                    std::move(input));
   }
@@ -194,21 +185,11 @@ class FilesDataset : public Dataset {
 
     Status SaveOrRestore(const IteratorContext&,
                          IteratorState* state) override {
-      const std::string& kind = dataset_->kind_;
-      const size_t files = dataset_->paths_.size();
-      HR_RETURN_IF_ERROR(state->Index(StrCat(kind, ":file"), &at_, files));
       bool open = reader_ != nullptr;
-      HR_RETURN_IF_ERROR(state->Bool(StrCat(kind, ":open"), &open));
-      if (!open) return OkStatus();
-      if (at_ == files) {
-        return state->Wrong(StrCat(kind, ":file"), "is past the last file");
-      }
-      int64_t offset = state->restoring()
-                           ? 0
-                           : static_cast<int64_t>(begin_ + reader_->offset());
-      HR_RETURN_IF_ERROR(state->Int(StrCat(kind, ":offset"), &offset));
-      return state->restoring() ? OpenAt(static_cast<uint64_t>(offset))
-                                : OkStatus();
+      uint64_t offset = open ? begin_ + reader_->offset() : 0;
+      HR_RETURN_IF_ERROR(state->PlaceInFiles(
+          dataset_->kind_, dataset_->paths_.size(), &at_, &open, &offset));
+      return open && state->restoring() ? OpenAt(offset) : OkStatus();
     }
 
    private:

@@ -13,21 +13,6 @@
 namespace headrace {
 namespace {
 
-// The iterator named by input `name` or 0.
-Status IteratorInput(OpKernelContext* ctx, absl::string_view name,
-                     RefPtr<IteratorResource>* out) {
-  const Tensor* t = nullptr;
-  HR_RETURN_IF_ERROR(ctx->input(name, &t));
-  if (t->dtype() != DT_RESOURCE || t->NumElements() != 1) {
-    return errors::InvalidArgument(name, " must be one resource handle, got a ",
-                                   DataTypeString(t->dtype()),
-                                   " tensor of shape ",
-                                   t->shape().DebugString());
-  }
-  return LookupResource<IteratorResource>(ctx->resource_manager(),
-                                          *t->data<ResourceHandle>(), out);
-}
-
 class IteratorOp : public ResourceOp<IteratorResource> {
  public:
   explicit IteratorOp(OpKernelConstruction* ctx) : ResourceOp(ctx) {
@@ -80,7 +65,7 @@ class MakeIteratorOp : public OpKernel {
     RefPtr<const Dataset> dataset;
     OP_REQUIRES_OK(ctx, DatasetInput(*ctx, "dataset", &dataset));
     RefPtr<IteratorResource> iterator;
-    OP_REQUIRES_OK(ctx, IteratorInput(ctx, "iterator", &iterator));
+    OP_REQUIRES_OK(ctx, LookupInput(ctx, "iterator", &iterator));
     OP_REQUIRES_OK(ctx, iterator->SetDataset(ctx, std::move(dataset)));
   }
 };
@@ -189,7 +174,7 @@ class IteratorGetNextOp : public AsyncOpKernel {
   }
   void ComputeAsync(OpKernelContext* ctx, DoneCallback done) override {
     RefPtr<IteratorResource> iterator;
-    OP_REQUIRES_OK_ASYNC(ctx, IteratorInput(ctx, "iterator", &iterator), done);
+    OP_REQUIRES_OK_ASYNC(ctx, LookupInput(ctx, "iterator", &iterator), done);
     iterator->GetNext(
         ctx,
         [this, ctx](TensorTuple element, bool end) -> Status {
@@ -223,7 +208,7 @@ class IteratorGetNextAsOptionalOp : public AsyncOpKernel {
   }
   void ComputeAsync(OpKernelContext* ctx, DoneCallback done) override {
     RefPtr<IteratorResource> iterator;
-    OP_REQUIRES_OK_ASYNC(ctx, IteratorInput(ctx, "iterator", &iterator), done);
+    OP_REQUIRES_OK_ASYNC(ctx, LookupInput(ctx, "iterator", &iterator), done);
     iterator->GetNext(
         ctx,
         [this, ctx](TensorTuple element, bool end) -> Status {
@@ -252,7 +237,7 @@ class IteratorToStringHandleOp : public OpKernel {
   using OpKernel::OpKernel;
   void Compute(OpKernelContext* ctx) override {
     RefPtr<IteratorResource> iterator;
-    OP_REQUIRES_OK(ctx, IteratorInput(ctx, "resource_handle", &iterator));
+    OP_REQUIRES_OK(ctx, LookupInput(ctx, "resource_handle", &iterator));
     const ResourceHandle& handle = *ctx->input(0).data<ResourceHandle>();
     ResourceHandle named = handle;
     if (handle.resource != nullptr) {
@@ -341,7 +326,7 @@ class SerializeIteratorOp : public AsyncOpKernel {
   using AsyncOpKernel::AsyncOpKernel;
   void ComputeAsync(OpKernelContext* ctx, DoneCallback done) override {
     RefPtr<IteratorResource> iterator;
-    OP_REQUIRES_OK_ASYNC(ctx, IteratorInput(ctx, "resource_handle", &iterator),
+    OP_REQUIRES_OK_ASYNC(ctx, LookupInput(ctx, "resource_handle", &iterator),
                          done);
     iterator->Save(ctx, std::move(done));
   }
@@ -354,7 +339,7 @@ class DeserializeIteratorOp : public AsyncOpKernel {
   using AsyncOpKernel::AsyncOpKernel;
   void ComputeAsync(OpKernelContext* ctx, DoneCallback done) override {
     RefPtr<IteratorResource> iterator;
-    OP_REQUIRES_OK_ASYNC(ctx, IteratorInput(ctx, "resource_handle", &iterator),
+    OP_REQUIRES_OK_ASYNC(ctx, LookupInput(ctx, "resource_handle", &iterator),
                          done);
     std::unique_ptr<IteratorState> saved;
     OP_REQUIRES_OK_ASYNC(ctx, IteratorState::Decode(ctx->input(1), &saved),

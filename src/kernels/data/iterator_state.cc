@@ -310,6 +310,19 @@ Status IteratorState::Bool(absl::string_view name, bool* v) {
   return OkStatus();
 }
 
+Status IteratorState::PlaceInFiles(absl::string_view kind, size_t files,
+                                   size_t* at, bool* open, uint64_t* offset) {
+  const std::string file = StrCat(kind, ":file");
+  HR_RETURN_IF_ERROR(Index(file, at, files));
+  HR_RETURN_IF_ERROR(Bool(StrCat(kind, ":open"), open));
+  if (!*open) return OkStatus();
+  if (*at == files) return Wrong(file, "is past the last file");
+  int64_t byte = static_cast<int64_t>(*offset);
+  HR_RETURN_IF_ERROR(Int(StrCat(kind, ":offset"), &byte));
+  *offset = static_cast<uint64_t>(byte);
+  return OkStatus();
+}
+
 Status IteratorState::Text(absl::string_view name, std::string* v) {
   std::vector<std::string> texts = {*v};
   HR_RETURN_IF_ERROR(Texts(name, &texts));

@@ -74,6 +74,11 @@ class IteratorState {
   Status Inside(absl::string_view name, const IteratorContext& ctx,
                 DatasetIterator* iterator);
 
+  // The place of a `kind` of dataset that reads so many files: the number of
+  // one, whether it is open, and then the byte that is read next.
+  Status PlaceInFiles(absl::string_view kind, size_t files, size_t* at,
+                      bool* open, uint64_t* offset);
+
   // What was saved below the name is not wanted.
   void Drop(absl::string_view name);
   // Restored: InvalidArgument if something was saved that nobody asked for.

@@ -55,26 +55,12 @@ REGISTER_KERNEL_BUILDER(
     Name("ExperimentalStatsAggregatorHandle").Device(DEVICE_CPU),
     StatsAggregatorHandleOp);
 
-Status AggregatorInput(OpKernelContext* ctx, absl::string_view name,
-                       RefPtr<StatsAggregator>* out) {
-  const Tensor* t = nullptr;
-  HR_RETURN_IF_ERROR(ctx->input(name, &t));
-  if (t->dtype() != DT_RESOURCE || t->NumElements() != 1) {
-    return errors::InvalidArgument(name, " must be one resource handle, got a ",
-                                   DataTypeString(t->dtype()),
-                                   " tensor of shape ",
-                                   t->shape().DebugString());
-  }
-  return LookupResource<StatsAggregator>(ctx->resource_manager(),
-                                         *t->data<ResourceHandle>(), out);
-}
-
 class StatsAggregatorSummaryOp : public OpKernel {
  public:
   using OpKernel::OpKernel;
   void Compute(OpKernelContext* ctx) override {
     RefPtr<StatsAggregator> aggregator;
-    OP_REQUIRES_OK(ctx, AggregatorInput(ctx, "iterator", &aggregator));
+    OP_REQUIRES_OK(ctx, LookupInput(ctx, "iterator", &aggregator));
     ctx->set_output(0, Tensor::Scalar(tstring(aggregator->Summary())));
   }
 };
@@ -131,7 +117,7 @@ class SetStatsAggregatorDatasetOp : public UnaryDatasetOp {
     StatsTarget target;
     tstring tag, counter_prefix;  // there are no counters
     HR_RETURN_IF_ERROR(
-        AggregatorInput(ctx, "stats_aggregator", &target.aggregator));
+        LookupInput(ctx, "stats_aggregator", &target.aggregator));
     HR_RETURN_IF_ERROR(ScalarInput(*ctx, "tag", &tag));
     HR_RETURN_IF_ERROR(ScalarInput(*ctx, "counter_prefix", &counter_prefix));
     target.tag = std::string(tag);

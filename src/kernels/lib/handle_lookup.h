@@ -49,6 +49,22 @@ Status LookupInput(const OpKernelContext& ctx, int i, ResourceMgr* mgr,
   return mgr->Lookup<T>(container, name, out);
 }
 
+// The same of the DT_RESOURCE input `name`, in the device's resources.
+template <typename T>
+Status LookupInput(OpKernelContext* ctx, absl::string_view name,
+                   RefPtr<T>* out) {
+  const Tensor* t = nullptr;
+  HR_RETURN_IF_ERROR(ctx->input(name, &t));
+  if (t->dtype() != DT_RESOURCE || t->NumElements() != 1) {
+    return errors::InvalidArgument(name, " must be one resource handle, got a ",
+                                   DataTypeString(t->dtype()),
+                                   " tensor of shape ",
+                                   t->shape().DebugString());
+  }
+  return LookupResource<T>(ctx->resource_manager(), *t->data<ResourceHandle>(),
+                           out);
+}
+
 }  // namespace headrace
 
 #endif  // HEADRACE_KERNELS_LIB_HANDLE_LOOKUP_H_

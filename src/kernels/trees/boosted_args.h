@@ -49,6 +49,19 @@ Status BoostedResource(const OpKernelContext& ctx, RefPtr<T>* out) {
   return LookupInput<T>(ctx, 0, ctx.resource_manager(), out);
 }
 
+// Makes the resource that the handle of input 0 names. One that is there stays.
+template <typename T, typename... Args>
+Status MakeBoostedResource(const OpKernelContext& ctx, Args&&... args) {
+  const ResourceHandle* handle = nullptr;
+  HR_RETURN_IF_ERROR(HandleInput(ctx, 0, &handle));
+  RefPtr<T> resource;
+  return ctx.resource_manager()->LookupOrCreate<T>(
+      handle->container, handle->name, &resource, [&](RefPtr<T>* out) {
+        *out = MakeRef<T>(std::forward<Args>(args)...);
+        return OkStatus();
+      });
+}
+
 // A handle to a resource that another op makes. Its name is the attr
 // shared_name, or the node's.
 template <typename T>

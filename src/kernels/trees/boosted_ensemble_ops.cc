@@ -33,16 +33,8 @@ class BoostedCreateEnsembleOp : public OpKernel {
     int64_t stamp = 0;
     BoostedEnsemble trees;
     OP_REQUIRES_OK(ctx, ReadState(*ctx, &stamp, &trees));
-    const ResourceHandle* handle = nullptr;
-    OP_REQUIRES_OK(ctx, HandleInput(*ctx, 0, &handle));
-    // An ensemble that is there stays.
-    RefPtr<Resource> resource;
-    OP_REQUIRES_OK(ctx, ctx->resource_manager()->LookupOrCreate<Resource>(
-                            handle->container, handle->name, &resource,
-                            [&](RefPtr<Resource>* out) {
-                              *out = MakeRef<Resource>(std::move(trees), stamp);
-                              return OkStatus();
-                            }));
+    OP_REQUIRES_OK(
+        ctx, MakeBoostedResource<Resource>(*ctx, std::move(trees), stamp));
   }
 };
 REGISTER_KERNEL_BUILDER(Name("BoostedTreesCreateEnsemble").Device(DEVICE_CPU),

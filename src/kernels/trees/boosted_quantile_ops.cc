@@ -87,18 +87,8 @@ class BoostedCreateQuantilesOp : public OpKernel {
     OP_REQUIRES(ctx, streams >= 0 && streams <= kMostStreams,
                 errors::InvalidArgument("num_streams must be in [0, ",
                                         kMostStreams, "], got ", streams));
-    const ResourceHandle* handle = nullptr;
-    OP_REQUIRES_OK(ctx, HandleInput(*ctx, 0, &handle));
-    // A resource that is there stays.
-    RefPtr<QuantileResource> resource;
-    OP_REQUIRES_OK(ctx,
-                   ctx->resource_manager()->LookupOrCreate<QuantileResource>(
-                       handle->container, handle->name, &resource,
-                       [&](RefPtr<QuantileResource>* out) {
-                         *out = MakeRef<QuantileResource>(
-                             epsilon, max_elements_, streams);
-                         return OkStatus();
-                       }));
+    OP_REQUIRES_OK(ctx, MakeBoostedResource<QuantileResource>(
+                            *ctx, epsilon, max_elements_, streams));
   }
 
  private:

@@ -146,16 +146,8 @@ class CreateTreeOp : public ForestOp {
     ForestTree tree;
     OP_REQUIRES_OK(ctx, Bytes(*ctx, &bytes));
     OP_REQUIRES_OK(ctx, tree.Parse(bytes, outputs()));
-    const ResourceHandle* handle = nullptr;
-    OP_REQUIRES_OK(ctx, HandleInput(*ctx, 0, &handle));
-    RefPtr<ForestTreeResource> resource;
-    OP_REQUIRES_OK(ctx,
-                   ctx->resource_manager()->LookupOrCreate<ForestTreeResource>(
-                       handle->container, handle->name, &resource,
-                       [&](RefPtr<ForestTreeResource>* out) {
-                         *out = MakeRef<ForestTreeResource>(std::move(tree));
-                         return OkStatus();
-                       }));
+    OP_REQUIRES_OK(
+        ctx, MakeBoostedResource<ForestTreeResource>(*ctx, std::move(tree)));
   }
 };
 REGISTER_KERNEL_BUILDER(Name("CreateTreeVariable").Device(DEVICE_CPU),
@@ -318,16 +310,8 @@ class CreateStatsOp : public ForestOp {
     ForestSlots slots;
     OP_REQUIRES_OK(ctx, Bytes(*ctx, &bytes));
     OP_REQUIRES_OK(ctx, ParseSlots(bytes, &slots));
-    const ResourceHandle* handle = nullptr;
-    OP_REQUIRES_OK(ctx, HandleInput(*ctx, 0, &handle));
-    RefPtr<ForestStatsResource> resource;
-    OP_REQUIRES_OK(ctx,
-                   ctx->resource_manager()->LookupOrCreate<ForestStatsResource>(
-                       handle->container, handle->name, &resource,
-                       [&](RefPtr<ForestStatsResource>* out) {
-                         *out = MakeRef<ForestStatsResource>(std::move(slots));
-                         return OkStatus();
-                       }));
+    OP_REQUIRES_OK(
+        ctx, MakeBoostedResource<ForestStatsResource>(*ctx, std::move(slots)));
   }
 };
 REGISTER_KERNEL_BUILDER(Name("CreateFertileStatsVariable").Device(DEVICE_CPU),

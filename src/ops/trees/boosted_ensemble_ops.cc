@@ -7,16 +7,9 @@ namespace headrace {
 namespace {
 
 using Shape = PartialTensorShape;
+using shape_inference::IntAttr;
 using shape_inference::NoOutputs;
 using shape_inference::ScalarShape;
-
-// The number of inputs of a list, by its attr.
-Status ListSize(const InferenceContext& c, const char* attr, int* n) {
-  int64_t size = 0;
-  HR_RETURN_IF_ERROR(c.GetAttr(attr, &size));
-  *n = static_cast<int>(size);
-  return OkStatus();
-}
 
 // Vectors of one length: `n` inputs from `first` on.
 Status EqualVectors(InferenceContext* c, int first, int n, int64_t* size) {
@@ -52,7 +45,7 @@ Status EnsembleStatesShape(InferenceContext* c) {
 Status LogitsShape(InferenceContext* c, int first, int64_t* batch) {
   int n = 0;
   int64_t dimension = 0;
-  HR_RETURN_IF_ERROR(ListSize(*c, "num_bucketized_features", &n));
+  HR_RETURN_IF_ERROR(IntAttr(*c, "num_bucketized_features", &n));
   HR_RETURN_IF_ERROR(EqualVectors(c, first, n, batch));
   HR_RETURN_IF_ERROR(c->GetAttr("logits_dimension", &dimension));
   c->set_output(0, c->Matrix(*batch, dimension));

@@ -7,15 +7,9 @@ namespace headrace {
 namespace {
 
 using Shape = PartialTensorShape;
+using shape_inference::IntAttr;
 using shape_inference::NoOutputs;
 using shape_inference::ScalarShape;
-
-Status IntAttr(const InferenceContext& c, const char* attr, int* n) {
-  int64_t size = 0;
-  HR_RETURN_IF_ERROR(c.GetAttr(attr, &size));
-  *n = static_cast<int>(size);
-  return OkStatus();
-}
 
 // node_ids, gradients and hessians of a batch: inputs 0 to 2. `stats`: how many
 // numbers an example has.
