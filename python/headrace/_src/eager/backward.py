@@ -76,18 +76,24 @@ class Call:
 
     def add_to(self, graph):
         """Adds the function, and those that it calls, to a graph's library."""
-        known = graph.__dict__.setdefault("_eager_functions", set())
-        if self.name in known:
-            return
-        known.add(self.name)
-        library = messages.GraphDef()
-        library.library.CopyFrom(self._library)
-        graph._import_graph_def(library, "", [], [])
-        graph._py_functions.extend(self._py_functions)
+        if _is_new_in(graph, self.name, self._library):
+            graph._py_functions.extend(self._py_functions)
 
     def __del__(self):
         if _headrace is not None:
             _headrace.eager_remove_function(self.name)
+
+
+def _is_new_in(graph, key, library):
+    """Adds a library to the graph's. False if the graph has that of `key`."""
+    known = graph.__dict__.setdefault("_eager_functions", set())
+    if key in known:
+        return False
+    known.add(key)
+    graph_def = messages.GraphDef()
+    graph_def.library.CopyFrom(library)
+    graph._import_graph_def(graph_def, "", [], [])
+    return True
 
 
 class Imported:
@@ -102,13 +108,7 @@ class Imported:
 
     def add_to(self, graph):
         """Adds the functions to a graph's library."""
-        known = graph.__dict__.setdefault("_eager_functions", set())
-        if id(self) in known:
-            return
-        known.add(id(self))
-        library = messages.GraphDef()
-        library.library.CopyFrom(self._library)
-        graph._import_graph_def(library, "", [], [])
+        _is_new_in(graph, id(self), self._library)
 
 
 def add_function(graph, name):
@@ -126,17 +126,17 @@ def call_of(name):
     return call
 
 
-def needed_by(tensors, first):
+def needed_by(tensors, first=0, given=()):
     """The operations of number `first` and later that the tensors depend on, in
     their order; and the tensors of earlier ones that these take, by
-    (operation, index)."""
+    (operation, index). Those with a number in `given` need none."""
     seen, todo, earlier = {}, [t.op for t in tensors], {}
     for t in tensors:
         if t.op._id < first:
             earlier[t.op._id, t.value_index] = t
     while todo:
         op = todo.pop()
-        if op._id in seen or op._id < first:
+        if op._id in seen or op._id < first or op._id in given:
             continue
         seen[op._id] = op
         for t in op.inputs:
@@ -161,6 +161,32 @@ def cut(operations, first, replaced):
             for c in control:
                 if c._id >= first:
                     op._add_control_input(c)
+
+
+def without_captured(graph, operations):
+    """The operations that are no placeholders for what the graph captured; the
+    placeholders among them; and what they stand for."""
+    captured = {t.op._id: (t, of) for of, t in graph._captured.items()}
+    used = [captured[op._id] for op in operations if op._id in captured]
+    return ([op for op in operations if op._id not in captured],
+            [t for t, _ in used], [of for _, of in used])
+
+
+def take_earlier(earlier, operations, first, arguments):
+    """Gives the operations constants, which are added to them, and further
+    arguments in place of tensors of earlier ones, as needed_by() has these.
+    Returns what stands for each, and which of them are arguments, in order."""
+    replaced, taken = {}, []
+    for key, t in earlier.items():
+        if t.op.type == "Const":
+            replaced[key] = constant(t.op._attr("value"), dtype=t.dtype)
+            operations.insert(0, replaced[key].op)
+            continue
+        replaced[key] = placeholder(t.dtype, t.get_shape())
+        arguments.append(replaced[key])
+        taken.append(key)
+    cut(operations, first, replaced)
+    return replaced, taken
 
 
 class _Plan:
@@ -212,16 +238,8 @@ class _Plan:
             captured = list(graph._captured.items())
             taken = {p.op._id for _, p in captured}
             taken.update(p.op._id for p in arguments)
-            replaced, self.taken = {}, []
-            for key, t in earlier.items():
-                if t.op.type == "Const":
-                    replaced[key] = constant(tensors[numbers[key]]._array())
-                    backward.insert(0, replaced[key].op)
-                    continue
-                replaced[key] = placeholder(t.dtype, t.get_shape())
-                arguments.append(replaced[key])
-                self.taken.append(numbers[key])
-            cut(backward, first, replaced)
+            replaced, keys = take_earlier(earlier, backward, first, arguments)
+            self.taken = [numbers[key] for key in keys]
             results = [replaced.get((p.op._id, p.value_index), p)
                        for p in results]
             # What gradient functions in Python took from outside.

@@ -148,10 +148,15 @@ def internal_operation_seed():
     return _state.next_op_seed()
 
 
-def _install():
-    """Gives EagerTensor its methods; once."""
+def _start(config, device_policy, execution_mode):
+    """Begins the context of this process, once, with what was asked for."""
     from headrace._src.eager import tensors
+    _headrace.eager_options(
+        config, DEVICE_PLACEMENT_SILENT if device_policy is None
+        else device_policy, execution_mode == ASYNC)
+    _state.asked = (config, device_policy, execution_mode)
     tensors.install()
+    _state.enabled = True
 
 
 def enable_eager_execution(config=None, device_policy=None,
@@ -179,12 +184,7 @@ def enable_eager_execution(config=None, device_policy=None,
                 _graph._global_graph._num_nodes()):
             raise ValueError("tf.enable_eager_execution must be called at "
                              "program startup.")
-        _headrace.eager_options(
-            config, DEVICE_PLACEMENT_SILENT if device_policy is None
-            else device_policy, execution_mode == ASYNC)
-        _state.asked = (config, device_policy, execution_mode)
-        _install()
-        _state.enabled = True
+        _start(config, device_policy, execution_mode)
     else:
         asked = _state.asked
         if (config is not None and config is not asked[0]
@@ -210,10 +210,7 @@ def disable_eager_execution():
 def eager_mode():
     """Inside, this thread executes ops eagerly."""
     if not _state.enabled:
-        _headrace.eager_options(None, DEVICE_PLACEMENT_SILENT, False)
-        _state.asked = (None, None, None)
-        _install()
-        _state.enabled = True
+        _start(None, None, None)
     with eager_graph().as_default():
         yield
 

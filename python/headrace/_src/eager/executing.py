@@ -1,10 +1,8 @@
 """tensorflow.python.eager.execute and tape, for libraries that call ops by their
 names and tell tapes of them."""
-import contextlib
-
 from headrace import _headrace
 from headrace import raw_ops as _raw
-from headrace._src.eager.variables import variable_of
+from headrace._src.eager.variables import NoRecording, variable_of
 from headrace._src.framework import dtypes, errors
 from headrace._src.framework.tensor import convert_to_tensor
 from headrace._src.framework.tensor_shape import TensorShape
@@ -86,14 +84,9 @@ def should_record(tensors):
     return _headrace.tapes_want(tensors)
 
 
-@contextlib.contextmanager
 def stop_recording():
-    """Inside, no tape records."""
-    _headrace.suspend_tapes(1)
-    try:
-        yield
-    finally:
-        _headrace.suspend_tapes(-1)
+    """Inside of `with`, no tape records."""
+    return NoRecording()
 
 
 class VariableWatcher:

@@ -8,8 +8,9 @@ import numpy as np
 from headrace import _headrace
 from headrace._headrace import EagerTensor, Operation, Tensor
 from headrace._src.eager.backward import (
-    Call, cut, gradient_of, needed_by, parts_of, structure_of)
-from headrace._src.eager.variables import variable_of
+    Call, gradient_of, needed_by, parts_of, structure_of, take_earlier,
+    without_captured)
+from headrace._src.eager.variables import NoRecording, variable_of
 from headrace._src.framework import nest
 from headrace._src.framework.graph import (
     control_dependencies, get_default_graph)
@@ -124,8 +125,8 @@ class Trace:
     def _inputs(self):
         return self.arguments + list(self.graph._captured.values())
 
-    def _operations(self, results, first=0, last=None):
-        operations, _ = needed_by(results, first)
+    def _operations(self, results):
+        operations, _ = needed_by(results)
         skip = {t.op._id for t in self._inputs()}
         return [op for op in operations if op._id not in skip]
 
@@ -208,18 +209,11 @@ class _Pair:
                 operations, earlier = needed_by(results, first)
                 known = {(t.op._id, 0): i for i, t in enumerate(
                     trace._inputs())}
-                replaced, arguments, self.kept = {}, list(start), []
-                for key, t in earlier.items():
-                    if t.op.type == "Const":
-                        replaced[key] = constant(t.op._attr("value"),
-                                                 dtype=t.dtype)
-                        operations.insert(0, replaced[key].op)
-                        continue
-                    replaced[key] = placeholder(t.dtype, t.get_shape())
-                    arguments.append(replaced[key])
-                    self.kept.append(("input", known[key]) if key in known
-                                     else ("inner", t))
-                cut(operations, first, replaced)
+                arguments = list(start)
+                replaced, keys = take_earlier(earlier, operations, first,
+                                              arguments)
+                self.kept = [("input", known[key]) if key in known
+                             else ("inner", earlier[key]) for key in keys]
                 results = [replaced.get((p.op._id, p.value_index), p)
                            for p in results]
         inner = [t for kind, t in self.kept if kind == "inner"]
@@ -234,11 +228,8 @@ class _Pair:
             results) if results else None
 
     def __call__(self, inputs):
-        _headrace.suspend_tapes(1)
-        try:
+        with NoRecording():
             everything = list(self.forward(inputs))
-        finally:
-            _headrace.suspend_tapes(-1)
         results = everything[:self.size]
         inner = iter(everything[self.size:])
         kept = [inputs[t] if kind == "input" else next(inner)
@@ -305,6 +296,12 @@ def traces_of(function):
     return kept[id(of)][1]
 
 
+def _name_of(function):
+    """What the graph of a Function is called."""
+    name = getattr(function._python_function, "__name__", "f")
+    return "".join(c if c.isalnum() else "_" for c in name).strip("_") or "f"
+
+
 def find(function, args, kwargs):
     """(Trace, tensors) of a call of a Function."""
     specs = function._signature
@@ -316,10 +313,9 @@ def find(function, args, kwargs):
     else:
         args, kwargs = nest.map_structure(as_argument, (args, kwargs))
         function._note_arguments(args, kwargs)
-    name = getattr(function._python_function, "__name__", "f")
-    name = "".join(c if c.isalnum() else "_" for c in name).strip("_") or "f"
     trace = traces_of(function).find(
-        lambda: Trace(function._in_graph, name, args, kwargs, specs),
+        lambda: Trace(function._in_graph, _name_of(function), args, kwargs,
+                      specs),
         () if specs is not None else args, kwargs)
     return trace, tensors_in(args, kwargs)
 
@@ -340,12 +336,9 @@ class ConcreteFunction:
         args, kwargs = nest.map_structure(as_argument, (args, kwargs))
         self._function = function
         self._args, self._kwargs = args, kwargs
-        name = getattr(function._python_function, "__name__", "f").strip("<>")
         self._trace = traces_of(function).find(
-            lambda: Trace(function._in_graph, name, args, kwargs),
+            lambda: Trace(function._in_graph, _name_of(function), args, kwargs),
             args, kwargs)
-        if any(isinstance(t, EagerTensor) for t in tensors_in(args, kwargs)):
-            pass  # only their types matter
 
     graph = property(lambda self: self._trace.graph)
     name = property(lambda self: self._trace.call.name)
@@ -421,16 +414,12 @@ def value_of(initial, graph):
             initial = convert_to_tensor(initial())
     if not isinstance(initial, Tensor) or isinstance(initial, EagerTensor):
         return initial
-    handles = {t.op._id: h for h, t in graph._captured.items()}
-    symbols = {t.op._id: t for t in graph._captured.values()}
-    operations, _ = needed_by([initial], 0)
-    used = [op._id for op in operations if op._id in handles]
-    operations = [op for op in operations if op._id not in handles]
+    operations, symbols, handles = without_captured(
+        graph, needed_by([initial])[0])
     if any(op.type == "Placeholder" for op in operations):
         raise ValueError(
             "A variable that is made in a function has an initial value that "
             "depends on the arguments of the function: %s. Make the variable "
             "outside, or give it a function that returns a value." % (initial,))
-    call = Call("__initial_value", graph, operations,
-                [symbols[i] for i in used], [initial])
-    return call([handles[i] for i in used])[0]
+    call = Call("__initial_value", graph, operations, symbols, [initial])
+    return call(handles)[0]

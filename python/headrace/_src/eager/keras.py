@@ -4,10 +4,10 @@ of the eager context; weights are eager variables."""
 import numpy as np
 
 from headrace._headrace import EagerTensor, Operation, Tensor
-from headrace._src.eager.backward import Call
+from headrace._src.eager.backward import (
+    Call, needed_by, without_captured)
 from headrace._src.eager.context import eager_graph
 from headrace._src.framework import nest
-from headrace._src.framework.graph import get_default_graph
 from headrace._src.framework.tensor import constant, convert_to_tensor
 from headrace._src.functions.func_graph import FuncGraph
 from headrace._src.ops.array_ops import placeholder
@@ -43,30 +43,11 @@ class _Step:
                 with graph.control_dependencies(None), \
                         graph.control_dependencies(operations):
                     tensors.append(constant(0))
-            results = [t for t in tensors]
-        fed = {t.op._id for t in feeds}
-        arguments = {t.op._id: h for h, t in graph._captured.items()}
-        symbols = {t.op._id: t for t in graph._captured.values()}
-        needed, used = [], []
-        seen, todo = set(), [t.op for t in results]
-        while todo:
-            op = todo.pop()
-            if op._id in seen:
-                continue
-            seen.add(op._id)
-            if op._id in fed:
-                continue
-            if op._id in arguments:
-                used.append(op._id)
-                continue
-            needed.append(op)
-            todo += [x.op for x in op.inputs]
-            todo += op.control_inputs
-        needed.sort(key=lambda op: op._id)
-        self.handles = [arguments[i] for i in used]
+        needed, _ = needed_by(tensors, given={t.op._id for t in feeds})
+        needed, symbols, self.handles = without_captured(graph, needed)
         self.feeds = feeds
         self.call = Call("__keras_step", graph, needed,
-                         list(feeds) + [symbols[i] for i in used], results)
+                         list(feeds) + symbols, tensors)
 
     def __call__(self, values):
         return self.call(values + self.handles)
@@ -163,18 +144,6 @@ def session():
     if found is None:
         found = graph._session = KerasSession(graph)
     return found
-
-
-def is_symbolic(x):
-    """True for a tensor of a graph."""
-    return isinstance(x, Tensor) and type(x) is not EagerTensor
-
-
-def in_keras_graph():
-    """Whether nodes go to the graph of Keras models now."""
-    return getattr(get_default_graph(), "_is_of_keras", False)
-
-
 
 
 class EagerSteps:

@@ -58,7 +58,7 @@ class EagerVariable(ResourceVariable):
               caching_device, shape):
         self._handle_name = scope[:-1]
         self._unique_id = "%s_%d" % (self._handle_name, next(_numbers))
-        with _no_recording():
+        with NoRecording():
             made_in = self.__dict__.pop("_made_in")
             if made_in._captures and not getattr(
                     made_in, "_is_of_keras", False):
@@ -209,12 +209,11 @@ class _Unread(EagerVariable):
         return super().op if self._written_by is None else self._written_by
 
 
-class _NoRecording:
+class NoRecording:
+    """`with`: no tape records."""
+
     def __enter__(self):
         _headrace.suspend_tapes(1)
 
     def __exit__(self, *error):
         _headrace.suspend_tapes(-1)
-
-
-_no_recording = _NoRecording
