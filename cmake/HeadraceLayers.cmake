@@ -184,7 +184,7 @@ foreach(layer ${HEADRACE_LAYERS})
     add_layer(${layer} ${sources})
   endif()
 endforeach()
-# Most of the time of these goes into headers that are not precompiled.
+# A source alone spends 0.4 s on headers, precompiled ones included.
 foreach(layer base c_api cli eager framework framework_small gradients_small
         graph graph_small io runtime runtime_small session session_small)
   hr_together(hr_${layer} 9)

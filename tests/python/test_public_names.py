@@ -214,7 +214,7 @@ INTERNAL = {
     "layers.engine": "Node as_list snake_case",
     "layers.input_spec": "check_inputs",
     "layers.kernel_layer": "KernelLayer",
-    "metrics.counts": "at_thresholds",
+    "metrics.counts": "at_thresholds even_thresholds found_at_thresholds",
     "metrics.means": "streaming_confusion_matrix",
     "metrics.top_k": "as_sets average_precision_at_top_k of_class",
     "metrics.streaming": "collected fraction matched metric_variable ratio",

@@ -9,7 +9,8 @@ from headrace._src.framework import dtypes
 from headrace._src.framework.graph import control_dependencies, name_scope
 from headrace._src.framework.tensor import convert_to_tensor
 from headrace._src.math.math_special import confusion_matrix
-from headrace._src.metrics.counts import at_thresholds
+from headrace._src.metrics.counts import (
+    at_thresholds, even_thresholds, found_at_thresholds)
 from headrace._src.metrics.streaming import (
     collected, matched, metric_variable, ratio)
 from headrace._src.ops import array_ops as _array
@@ -22,12 +23,6 @@ _TP, _FP = "true_positives", "false_positives"
 _TN, _FN = "true_negatives", "false_negatives"
 
 
-def _even_thresholds(n):
-    """n between 0 and 1, the first and last just beyond."""
-    inner = [(i + 1) * 1.0 / (n - 1) for i in range(n - 2)]
-    return [0.0 - _EPSILON] + inner + [1.0 + _EPSILON]
-
-
 def f1_score(labels, predictions, weights=None, num_thresholds=200,
              metrics_collections=None, updates_collections=None, name=None):
     """The best harmonic mean of precision and recall over thresholds, a float32
@@ -35,7 +30,7 @@ def f1_score(labels, predictions, weights=None, num_thresholds=200,
     for shapes that do not fit."""
     with variable_scope(name, "f1", (labels, predictions, weights)):
         values, updates = at_thresholds(
-            labels, predictions, _even_thresholds(num_thresholds), weights,
+            labels, predictions, even_thresholds(num_thresholds), weights,
             [_TP, _FP, _FN])
 
         def best(counts, name):
@@ -56,24 +51,17 @@ def precision_at_recall(labels, predictions, target_recall, weights=None,
     """The precision at the largest threshold whose recall is at least
     target_recall. Shapes and dtypes are f1_score's. ValueError for a
     target_recall outside of [0, 1]."""
-    if target_recall < 0 or target_recall > 1:
-        raise ValueError("`target_recall` must be in the range [0, 1].")
-    with variable_scope(name, "precision_at_recall",
-                        (predictions, labels, weights)):
-        values, updates = at_thresholds(
-            labels, predictions, _even_thresholds(num_thresholds), weights)
-
-        def precision(counts, name):
-            tp, fp, fn = counts[_TP], counts[_FP], counts[_FN]
-            recalls = _math.div(tp, tp + fn + _EPSILON)
-            # Recalls fall with the threshold.
-            at = _math.reduce_sum(_math.cast(_math.greater_equal(
-                recalls, target_recall), dtypes.int64)) - 1
-            return _math.div(tp[at] + _EPSILON, tp[at] + fp[at] + _EPSILON,
-                             name)
-        return collected(precision(values, "value"),
-                         precision(updates, "update_op"), metrics_collections,
-                         updates_collections)
+    def precision(counts, name):
+        tp, fp, fn = counts[_TP], counts[_FP], counts[_FN]
+        recalls = _math.div(tp, tp + fn + _EPSILON)
+        # Recalls fall with the threshold.
+        at = _math.reduce_sum(_math.cast(_math.greater_equal(
+            recalls, target_recall), dtypes.int64)) - 1
+        return _math.div(tp[at] + _EPSILON, tp[at] + fp[at] + _EPSILON, name)
+    return found_at_thresholds(
+        precision, target_recall, "target_recall", "precision_at_recall",
+        labels, predictions, weights, num_thresholds, metrics_collections,
+        updates_collections, name)
 
 
 def recall_at_precision(labels, predictions, precision, weights=None,
@@ -83,32 +71,29 @@ def recall_at_precision(labels, predictions, precision, weights=None,
     """The recall at the threshold whose precision is nearest to `precision`; with
     strict_mode at the lowest one that reaches it, or 0. Shapes and dtypes are
     f1_score's. ValueError for a precision outside of [0, 1]."""
-    if not 0 <= precision <= 1:
+    if not 0 <= precision <= 1:  # nor NaN
         raise ValueError("`precision` must be in the range [0, 1].")
-    with variable_scope(name, "recall_at_precision",
-                        (predictions, labels, weights)):
-        values, updates = at_thresholds(
-            labels, predictions, _even_thresholds(num_thresholds), weights)
 
-        def recall(counts, name):
-            tp, fp, fn = counts[_TP], counts[_FP], counts[_FN]
-            precisions = _math.div(tp, tp + fp + _EPSILON)
+    def recall(counts, name):
+        tp, fp, fn = counts[_TP], counts[_FP], counts[_FN]
+        precisions = _math.div(tp, tp + fp + _EPSILON)
 
-            def at(index):
-                return _math.div(tp[index], tp[index] + fn[index] + _EPSILON,
-                                 name)
-            if not strict_mode:
-                return at(_math.argmin(_math.abs(precisions - precision), 0,
-                                       output_type=dtypes.int32))
-            # The reciprocals of positive differences come first, small ones
-            # before large ones.
-            index = _math.argmax(
-                _math.div(1.0, precisions - precision + _EPSILON), 0,
-                output_type=dtypes.int32)
-            return cond(precisions[index] >= precision, lambda: at(index),
-                        lambda: .0)
-        return collected(recall(values, "value"), recall(updates, "update_op"),
-                         metrics_collections, updates_collections)
+        def at(index):
+            return _math.div(tp[index], tp[index] + fn[index] + _EPSILON, name)
+        if not strict_mode:
+            return at(_math.argmin(_math.abs(precisions - precision), 0,
+                                   output_type=dtypes.int32))
+        # The reciprocals of positive differences come first, small ones before
+        # large ones.
+        index = _math.argmax(
+            _math.div(1.0, precisions - precision + _EPSILON), 0,
+            output_type=dtypes.int32)
+        return cond(precisions[index] >= precision, lambda: at(index),
+                    lambda: .0)
+    return found_at_thresholds(
+        recall, precision, "precision", "recall_at_precision", labels,
+        predictions, weights, num_thresholds, metrics_collections,
+        updates_collections, name)
 
 
 def streaming_curve_points(labels=None, predictions=None, weights=None,
@@ -122,7 +107,7 @@ def streaming_curve_points(labels=None, predictions=None, weights=None,
             raise ValueError("curve must be either ROC or PR, %s unknown"
                              % curve)
         values, updates = at_thresholds(
-            labels, predictions, _even_thresholds(num_thresholds), weights)
+            labels, predictions, even_thresholds(num_thresholds), weights)
         epsilon = 1.0e-6
         tp, fp = values[_TP], values[_FP]
         tn, fn = values[_TN], values[_FN]

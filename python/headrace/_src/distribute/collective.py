@@ -88,32 +88,28 @@ def build_collective_reduce(input_tensors, num_workers, collective_keys,
                             reduction_op="Add", unary_op="Id"):
     """A list: for each of the tensors, one a device of this worker, what the
     tensors of all workers are together. Without others, the tensors."""
-    size = len(input_tensors) * num_workers
-    if size < 2:
-        return input_tensors
-    devices = [t.device for t in input_tensors]
-    group = collective_keys.get_group_key(devices)
-    key = collective_keys.get_op_instance_key()
-    results = []
-    for where, t in zip(devices, input_tensors):
-        with device(where):
-            results.append(_ops.all_reduce(t, size, group, key, reduction_op,
-                                           unary_op))
-    return results
+    return _on_each_device(_ops.all_reduce, input_tensors, num_workers,
+                           collective_keys, reduction_op, unary_op)
 
 
 def build_collective_gather(input_tensors, num_workers, collective_keys):
     """As build_collective_reduce: the rows of all workers' tensors."""
-    size = len(input_tensors) * num_workers
+    return _on_each_device(_ops.all_gather, input_tensors, num_workers,
+                           collective_keys)
+
+
+def _on_each_device(op, tensors, num_workers, keys, *options):
+    """A list of what the collective op gives for each tensor, on its device.
+    Without others, the tensors."""
+    size = len(tensors) * num_workers
     if size < 2:
-        return input_tensors
-    devices = [t.device for t in input_tensors]
-    group = collective_keys.get_group_key(devices)
-    key = collective_keys.get_op_instance_key()
+        return tensors
+    devices = [t.device for t in tensors]
+    group, key = keys.get_group_key(devices), keys.get_op_instance_key()
     results = []
-    for where, t in zip(devices, input_tensors):
+    for where, t in zip(devices, tensors):
         with device(where):
-            results.append(_ops.all_gather(t, size, group, key))
+            results.append(op(t, size, group, key, *options))
     return results
 
 

@@ -294,6 +294,17 @@ class _Moments(_Method):
     def _step(self, dtype, ahead=1):
         return _math.cast(self.iterations + ahead, dtype)
 
+    def _decayed_moments(self, var, grad, indices, now):
+        """m and v after they were multiplied by their factors and these rows got
+        the gradient and its square."""
+        m = self._decayed_rows(
+            self.get_slot(var, "m"), indices, grad * now["one_minus_beta_1_t"],
+            now["beta_1_t"])
+        v = self._decayed_rows(
+            self.get_slot(var, "v"), indices,
+            grad * grad * now["one_minus_beta_2_t"], now["beta_2_t"])
+        return m, v
+
 
 class Adam(_Moments):
     """Kingma and Ba's method. `amsgrad`: by the largest mean of squares so
@@ -341,12 +352,7 @@ class Adam(_Moments):
 
     def _resource_apply_sparse(self, grad, var, indices, apply_state=None):
         now = self._of(var, apply_state)
-        m = self._decayed_rows(
-            self.get_slot(var, "m"), indices, grad * now["one_minus_beta_1_t"],
-            now["beta_1_t"])
-        v = self._decayed_rows(
-            self.get_slot(var, "v"), indices,
-            grad * grad * now["one_minus_beta_2_t"], now["beta_2_t"])
+        m, v = self._decayed_moments(var, grad, indices, now)
         done, squares = [m, v], v
         if self.amsgrad:
             largest = self.get_slot(var, "vhat")
@@ -465,12 +471,7 @@ class Nadam(_Moments):
 
     def _resource_apply_sparse(self, grad, var, indices, apply_state=None):
         now = self._of(var, apply_state)
-        m = self._decayed_rows(
-            self.get_slot(var, "m"), indices, grad * now["one_minus_beta_1_t"],
-            now["beta_1_t"])
-        v = self._decayed_rows(
-            self.get_slot(var, "v"), indices,
-            grad * grad * now["one_minus_beta_2_t"], now["beta_2_t"])
+        m, v = self._decayed_moments(var, grad, indices, now)
         mean, root = self._direction(now, grad, _array.gather(m, indices),
                                      _array.gather(v, indices))
         return _flow.group(self._resource_scatter_add(

@@ -223,7 +223,7 @@ def recall_at_thresholds(labels, predictions, thresholds, weights=None,
         updates_collections, name)
 
 
-def _even_thresholds(n):
+def even_thresholds(n):
     """n between 0 and 1, the first and last just beyond."""
     inner = [(i + 1) * 1.0 / (n - 1) for i in range(n - 2)]
     return [0.0 - _EPSILON] + inner + [1.0 + _EPSILON]
@@ -239,15 +239,17 @@ def _best(wanted, by, given, counts, name):
     return _math.div(a[at], a[at] + b[at] + _EPSILON, name=name)
 
 
-def _best_share(wanted, what, by, given, default, labels, predictions, weights,
-                num_thresholds, metrics_collections, updates_collections,
-                name):
+def found_at_thresholds(
+        find, wanted, what, default, labels, predictions, weights,
+        num_thresholds, metrics_collections, updates_collections, name):
+    """What find(counts, name) gives of the counts at even thresholds, and of
+    their updates. ValueError unless the share `wanted`, the argument `what`, is
+    in [0, 1]. `default`: the name of the scope."""
     if wanted < 0 or wanted > 1:
         raise ValueError("`%s` must be in the range [0, 1]." % what)
     with variable_scope(name, default, (predictions, labels, weights)):
         values, updates = at_thresholds(
-            labels, predictions, _even_thresholds(num_thresholds), weights)
-        find = functools.partial(_best, wanted, by, given)
+            labels, predictions, even_thresholds(num_thresholds), weights)
         return collected(find(values, "value"), find(updates, "update_op"),
                          metrics_collections, updates_collections)
 
@@ -261,10 +263,11 @@ def sensitivity_at_specificity(
         metrics_collections=None, updates_collections=None, name=None):
     """The share of labels of yes that are predicted, at the threshold where
     the share of labels of no that are is nearest to `specificity`."""
-    return _best_share(
-        specificity, "specificity", _SPECIFICITY, _SENSITIVITY,
-        "sensitivity_at_specificity", labels, predictions, weights,
-        num_thresholds, metrics_collections, updates_collections, name)
+    return found_at_thresholds(
+        functools.partial(_best, specificity, _SPECIFICITY, _SENSITIVITY),
+        specificity, "specificity", "sensitivity_at_specificity", labels,
+        predictions, weights, num_thresholds, metrics_collections,
+        updates_collections, name)
 
 
 def specificity_at_sensitivity(
@@ -273,26 +276,21 @@ def specificity_at_sensitivity(
     """The share of labels of no that are predicted, at the threshold where the
     share of labels of yes that are is nearest to `sensitivity`; of several the
     highest."""
-    if sensitivity < 0 or sensitivity > 1:
-        raise ValueError("`sensitivity` must be in the range [0, 1].")
-    with variable_scope(name, "specificity_at_sensitivity",
-                        (predictions, labels, weights)):
-        values, updates = at_thresholds(
-            labels, predictions, _even_thresholds(num_thresholds), weights)
-
-        def find(counts, name):
-            right, missed = (counts[k] for k in _SENSITIVITY)
-            shares = _math.div(right, right + missed + _EPSILON)
-            distances = _math.abs(shares - sensitivity)
-            # The last of the nearest: the highest threshold.
-            nearest = _math.equal(distances, _math.reduce_min(distances))
-            at = num_thresholds - 1 - _math.cast(_math.argmax(
-                _math.cast(_array.reverse(nearest, [0]), dtypes.int32), 0),
-                dtypes.int32)
-            no, wrong = (counts[k] for k in _SPECIFICITY)
-            return _math.div(no[at], no[at] + wrong[at] + _EPSILON, name=name)
-        return collected(find(values, "value"), find(updates, "update_op"),
-                         metrics_collections, updates_collections)
+    def find(counts, name):
+        right, missed = (counts[k] for k in _SENSITIVITY)
+        shares = _math.div(right, right + missed + _EPSILON)
+        distances = _math.abs(shares - sensitivity)
+        # The last of the nearest: the highest threshold.
+        nearest = _math.equal(distances, _math.reduce_min(distances))
+        at = num_thresholds - 1 - _math.cast(_math.argmax(
+            _math.cast(_array.reverse(nearest, [0]), dtypes.int32), 0),
+            dtypes.int32)
+        no, wrong = (counts[k] for k in _SPECIFICITY)
+        return _math.div(no[at], no[at] + wrong[at] + _EPSILON, name=name)
+    return found_at_thresholds(
+        find, sensitivity, "sensitivity", "specificity_at_sensitivity", labels,
+        predictions, weights, num_thresholds, metrics_collections,
+        updates_collections, name)
 
 
 def auc(labels, predictions, weights=None, num_thresholds=200,
@@ -313,7 +311,7 @@ def auc(labels, predictions, weights=None, num_thresholds=200,
             thresholds = ([0.0 - _EPSILON] + sorted(thresholds)
                           + [1.0 + _EPSILON])
         else:
-            thresholds = _even_thresholds(num_thresholds)
+            thresholds = even_thresholds(num_thresholds)
         values, updates = at_thresholds(labels, predictions, thresholds,
                                         weights)
         area = functools.partial(_area, curve, summation_method)

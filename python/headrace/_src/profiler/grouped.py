@@ -4,7 +4,8 @@ import sys
 from headrace._src.framework.messages import MultiGraphNodeProto
 from headrace._src.profiler import formats
 from headrace._src.profiler.nodes import MEASURES, own_message
-from headrace._src.profiler.views import fits, is_named
+from headrace._src.profiler.views import (
+    add_totals, fits, is_accounted, is_named)
 
 _COUNTS = (*MEASURES, "parameters", "float_ops")
 _TOTALS = tuple("total_" + name for name in _COUNTS)
@@ -38,9 +39,8 @@ class Group:
 
     def account(self, options):
         """Takes the numbers of the nodes whose types are accounted."""
-        types, m = options.account_type_regexes, self.message
-        chosen = [n for n in self.nodes if list(types) == [".*"]
-                  or any(fits(t, types) for t in n.op_types)]
+        m = self.message
+        chosen = [n for n in self.nodes if is_accounted(n.op_types, options)]
         self.accounted = bool(chosen)
         for node in self.nodes:
             m.graph_nodes.add().CopyFrom(own_message(node, options.step))
@@ -62,9 +62,7 @@ class Group:
             self.add_totals(x)
 
     def add_totals(self, other):
-        for name in _TOTALS:
-            setattr(self.message, name, getattr(self.message, name)
-                    + getattr(other.message, name))
+        add_totals(self.message, other.message, _TOTALS)
 
     def is_shown(self, options, depth):
         return formats.is_shown(

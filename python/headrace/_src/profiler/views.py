@@ -26,6 +26,18 @@ def is_named(name, options):
             and not fits(name, options.hide_name_regexes))
 
 
+def is_accounted(op_types, options):
+    """Whether the options account a node of these types."""
+    types = options.account_type_regexes
+    return list(types) == [".*"] or any(fits(t, types) for t in op_types)
+
+
+def add_totals(message, other, totals):
+    """Adds to the totals of a message those of another one."""
+    for name in totals:
+        setattr(message, name, getattr(message, name) + getattr(other, name))
+
+
 class Shown:
     """A node in a view: its numbers and those below it, and whether it is
     accounted itself."""
@@ -43,9 +55,7 @@ class Shown:
         """Takes the numbers of the node, without those below it."""
         self.message = GraphNodeProto()
         self.node.fill(self.message, options.step)
-        types = options.account_type_regexes
-        self.accounted = list(types) == [".*"] or any(
-            fits(t, types) for t in self.node.op_types)
+        self.accounted = is_accounted(self.node.op_types, options)
         add_self(self.message)
 
     def count_again(self, shown):
@@ -57,9 +67,7 @@ class Shown:
             self.add_totals(x)
 
     def add_totals(self, other):
-        for name in _TOTALS:
-            setattr(self.message, name, getattr(self.message, name)
-                    + getattr(other.message, name))
+        add_totals(self.message, other.message, _TOTALS)
 
     def is_shown(self, options, depth):
         if self.name == formats.ROOT:

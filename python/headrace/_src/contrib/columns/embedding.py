@@ -89,7 +89,25 @@ def one_hot_column(sparse_id_column):
     return OneHotColumn(sparse_id_column)
 
 
-class EmbeddingColumn(_OfSparse, collections.namedtuple("_EmbeddingColumn", """
+class _Embedded:
+    """What columns have in common whose tensors are embeddings."""
+
+    @property
+    def key(self):
+        return self._key_without_properties(["initializer"])
+
+    @property
+    def _variable_shape(self):
+        return TensorShape([self.dimension])
+
+    def _get_dense_tensor(self, inputs, weight_collections=None,
+                          trainable=None):
+        return embeddings_from_arguments(
+            self, self._deep_embedding_lookup_arguments(inputs.get(self)),
+            weight_collections, trainable)
+
+
+class EmbeddingColumn(_Embedded, _OfSparse, collections.namedtuple("_EmbeddingColumn", """
         sparse_id_column dimension combiner initializer ckpt_to_load_from
         tensor_name_in_ckpt shared_embedding_name shared_vocab_size max_norm
         trainable""")):
@@ -126,10 +144,6 @@ class EmbeddingColumn(_OfSparse, collections.namedtuple("_EmbeddingColumn", """
         return (super().length if self.shared_vocab_size is None
                 else self.shared_vocab_size)
 
-    @property
-    def key(self):
-        return self._key_without_properties(["initializer"])
-
     def _deep_embedding_lookup_arguments(self, input_tensor):
         column = self.sparse_id_column
         return DeepLookup(
@@ -146,16 +160,6 @@ class EmbeddingColumn(_OfSparse, collections.namedtuple("_EmbeddingColumn", """
     def _wide_embedding_lookup_arguments(self, input_tensor):
         raise ValueError("Column {} is not supported in linear models. Please "
                          "use sparse_column.".format(self))
-
-    @property
-    def _variable_shape(self):
-        return TensorShape([self.dimension])
-
-    def _get_dense_tensor(self, inputs, weight_collections=None,
-                          trainable=None):
-        return embeddings_from_arguments(
-            self, self._deep_embedding_lookup_arguments(inputs.get(self)),
-            weight_collections, trainable)
 
     def _transform_feature(self, inputs):
         return inputs.get(self.sparse_id_column)
@@ -228,7 +232,7 @@ def shared_embedding_columns(sparse_id_columns, dimension, combiner="mean",
     return tuple(embedded(c, name, first.length) for c in sparse_id_columns)
 
 
-class ScatteredEmbeddingColumn(Dense, collections.namedtuple(
+class ScatteredEmbeddingColumn(_Embedded, Dense, collections.namedtuple(
         "_ScatteredEmbeddingColumn",
         ["column_name", "size", "dimension", "hash_key", "combiner",
          "initializer"])):
@@ -252,10 +256,6 @@ class ScatteredEmbeddingColumn(Dense, collections.namedtuple(
     def config(self):
         return {self.column_name: VarLenFeature(dtypes.string)}
 
-    @property
-    def key(self):
-        return self._key_without_properties(["initializer"])
-
     def insert_transformed_feature(self, columns_to_tensors):
         columns_to_tensors[self] = columns_to_tensors[self.column_name]
 
@@ -266,16 +266,6 @@ class ScatteredEmbeddingColumn(Dense, collections.namedtuple(
             combiner=self.combiner, dimension=self.dimension,
             shared_embedding_name=None, hash_key=self.hash_key, max_norm=None,
             trainable=True)
-
-    @property
-    def _variable_shape(self):
-        return TensorShape([self.dimension])
-
-    def _get_dense_tensor(self, inputs, weight_collections=None,
-                          trainable=None):
-        return embeddings_from_arguments(
-            self, self._deep_embedding_lookup_arguments(inputs.get(self)),
-            weight_collections, trainable)
 
     def _transform_feature(self, inputs):
         return inputs.get(self.column_name)

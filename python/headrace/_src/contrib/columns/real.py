@@ -18,6 +18,13 @@ from headrace._src.ops.sparse_tensor import SparseTensor
 from headrace._src.variables.initializers import zeros_initializer
 
 
+def _as_input(tensor, output_rank, name):
+    """A tensor of numbers as the input of a network: float32, of that rank."""
+    if tensor.dtype != dtypes.float32:
+        tensor = _math.cast(tensor, dtypes.float32)
+    return reshape_real(tensor, output_rank, name)
+
+
 class _Real(FeatureColumn):
     """What both columns of numbers have in common."""
 
@@ -116,9 +123,7 @@ class RealValuedColumn(_Real, OldDenseColumn, collections.namedtuple(
 
     def _to_dnn_input_layer(self, input_tensor, weight_collections=None,
                             trainable=True, output_rank=2):
-        if input_tensor.dtype != dtypes.float32:
-            input_tensor = _math.cast(input_tensor, dtypes.float32)
-        return reshape_real(input_tensor, output_rank, self.name)
+        return _as_input(input_tensor, output_rank, self.name)
 
     def _to_dense_tensor(self, input_tensor):
         return input_tensor
@@ -423,9 +428,7 @@ class DataFrameColumn(FeatureColumn, collections.namedtuple(
 
     def _to_dnn_input_layer(self, input_tensor, weight_collections=None,
                             trainable=True, output_rank=2):
-        if input_tensor.dtype != dtypes.float32:
-            input_tensor = _math.cast(input_tensor, dtypes.float32)
-        return reshape_real(input_tensor, output_rank, self.name)
+        return _as_input(input_tensor, output_rank, self.name)
 
     def _to_dense_tensor(self, input_tensor):
         return self._to_dnn_input_layer(input_tensor)
