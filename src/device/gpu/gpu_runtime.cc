@@ -210,7 +210,7 @@ void GpuRuntime::CopyToDevice(const Tensor& host, const Tensor& device,
 
 Status GpuRuntime::CopyToDeviceAndWait(const Tensor& host,
                                        const Tensor& device) {
-  // Large constants go piece by piece: pinned memory is dear.
+  // Large constants go piece by piece: pinned memory is expensive.
   constexpr size_t kPiece = size_t{16} << 20;
   const size_t bytes = host.TotalBytes();
   const DeviceMemoryBase to(device);
